@@ -1,0 +1,1 @@
+"""Stacked recurrent networks whose costs are derived, measured and tested."""
