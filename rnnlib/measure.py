@@ -59,13 +59,16 @@ class _ProductCounter(TorchDispatchMode):
         else:
             return out
         factors = [
-            self.parameter_names.get(_storage(a), "") for a in args if isinstance(a, Tensor) and a.dim() > 1
+            self.parameter_names.get(storage_key(a), "")
+            for a in args
+            if isinstance(a, Tensor) and a.dim() > 1
         ]
         self.macs[max(factors, default="")] += macs
         return out
 
 
-def _storage(tensor: Tensor) -> int:
+def storage_key(tensor: Tensor) -> int:
+    """What tells one storage from another while both are alive; views of one tensor share it."""
     return tensor.untyped_storage()._cdata
 
 
@@ -122,7 +125,7 @@ def macs_by_parameter(module: nn.Module, *inputs: Any) -> dict[str, int]:
     >>> macs_by_parameter(nn.LSTM(3, 5), torch.zeros(6, 4, 3))
     {'weight_ih_l0': 1440, 'weight_hh_l0': 2400}
     """
-    names = {_storage(p): name for name, p in module.named_parameters()}
+    names = {storage_key(p): name for name, p in module.named_parameters()}
     with _separate_operators(), _ProductCounter(names) as counter:
         module(*_detached(inputs))
     return dict(counter.macs)
@@ -167,12 +170,12 @@ def saved_bytes(module: nn.Module, *inputs: Any, onednn: bool = False) -> int:
     >>> saved_bytes(nn.LSTM(3, 5), torch.zeros(6, 4, 3))
     3648
     """
-    known = {_storage(t) for t in (*module.parameters(), *module.buffers())}
+    known = {storage_key(t) for t in (*module.parameters(), *module.buffers())}
     kept: dict[int, Tensor] = {}  # holding the tensors keeps their storages apart
 
     def pack(tensor: Tensor) -> Tensor:
-        if _storage(tensor) not in known:
-            kept[_storage(tensor)] = tensor
+        if storage_key(tensor) not in known:
+            kept[storage_key(tensor)] = tensor
         return tensor
 
     with _separate_operators(onednn), torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):

@@ -13,6 +13,7 @@ from .checks import choice, integer, tokens_and_sequences
 
 SCHEDULES = ("layerwise", "wavefront")
 LAYER_NORMS = (None, "output", "gates")
+OUTSIDE_THE_LAYERS = ("initial states", "input")
 DTYPE_BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 
 
@@ -242,7 +243,7 @@ class StackSpec:
         3360
         """
         terms = self.storage_terms(steps, batch, lengths=lengths, scheme=scheme, dtype=dtype)
-        return terms["layers"]
+        return sum(size for term, size in terms.items() if term not in OUTSIDE_THE_LAYERS)
 
     def storage_terms(
         self,
@@ -255,12 +256,13 @@ class StackSpec:
     ) -> dict[str, int]:
         """All that is kept for the backward pass, in bytes by name; `measure.saved_bytes` reads the sum.
 
-        ``"layers"`` is `storage`; ``"input"`` the sequence fed to the first layer; ``"initial states"``
-        what the zeroth step needs. Torch's GRU and LSTM kernels keep the states *before* every step instead
-        of after it, so theirs are among the layers' vectors already.
+        First a term for every layer and direction, and under ``"native"`` the outputs joined ``"between
+        layers"``; these make up `storage`. Then ``"initial states"``, which the first step needs, and
+        ``"input"``, the sequence fed to the first layer. Torch's GRU and LSTM kernels keep the state *before*
+        every step, not after it, so the initial one is among their vectors already.
 
         >>> StackSpec("lstm", 3, 5).storage_terms(6, 4)
-        {'layers': 2880, 'input': 288, 'initial states': 160}
+        {'l0': 2880, 'initial states': 160, 'input': 288}
         """
         choice("scheme", scheme, SCHEMES)
         for option, changes_storage in {
@@ -278,19 +280,15 @@ class StackSpec:
                 f"lengths={lengths!r}: torch's kernels copy states whenever a packed batch shrinks, which "
                 "has no closed form here; measure it with rnnlib.measure.saved_bytes"
             )
-        size = bytes_of(dtype)
         tokens, sequences = tokens_and_sequences(steps, batch, lengths)
         blocks = list(self.blocks())
-        layers = tokens * sum(block.floats_per_step(scheme) for block in blocks)
+        floats = {block.suffix: tokens * block.floats_per_step(scheme) for block in blocks}
         if scheme == "native":
-            layers += tokens * (self.num_layers - 1) * self.output_size
-        counted_already = scheme == "native" and self.cell != "rnn"
-        initial = 0 if counted_already else sequences * sum(block.state_size for block in blocks)
-        return {
-            "layers": size * layers,
-            "input": size * tokens * self.input_size,
-            "initial states": size * initial,
-        }
+            floats["between layers"] = tokens * (self.num_layers - 1) * self.output_size
+        if scheme != "native" or self.cell == "rnn":
+            floats["initial states"] = sequences * sum(block.state_size for block in blocks)
+        floats["input"] = tokens * self.input_size
+        return {term: count * bytes_of(dtype) for term, count in floats.items() if count}
 
     def critical_path(self, steps: int, schedule: str = "layerwise") -> int:
         """Cell steps that must follow one another.
