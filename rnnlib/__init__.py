@@ -2,6 +2,19 @@
 
 from . import measure
 from .audit import Audit, audit
+from .corrections import Correction, corrections
 from .cost import Match, StackSpec, match, matched_width
+from .table import Table
 
-__all__ = ["Audit", "Match", "StackSpec", "audit", "match", "matched_width", "measure"]
+__all__ = [
+    "Audit",
+    "Correction",
+    "Match",
+    "StackSpec",
+    "Table",
+    "audit",
+    "corrections",
+    "match",
+    "matched_width",
+    "measure",
+]

@@ -1,6 +1,6 @@
 """Closed form beside measurement, as one table."""
 
+from .report import Audit, Row
 from .run import audit
-from .table import Audit, Row
 
 __all__ = ["Audit", "Row", "audit"]

@@ -12,7 +12,7 @@ from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 from ..cost import StackSpec
 from ..measure import tensors_in
-from .table import Row
+from .report import Row
 
 
 class Call(NamedTuple):

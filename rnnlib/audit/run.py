@@ -12,7 +12,7 @@ from torch import nn
 
 from .. import measure
 from .parts import Call, Part, RecurrentPart, part_of
-from .table import Audit, Row
+from .report import Audit, Row
 
 
 def audit(module: nn.Module, *inputs: Any) -> Audit:

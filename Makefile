@@ -1,0 +1,52 @@
+# Every command a reader, a student or a contributor needs. `make help` lists them.
+PYTHON ?= python3
+BIN := .venv/bin
+URL_NOW := $(shell sed -n 's/^  url: *//p' _config.yml)
+
+.DEFAULT_GOAL := help
+.PHONY: help .venv book test check lab notebooks corrections counters lock repository clean
+
+help:  ## List the commands
+	@awk -F ':.*## ' '/^[a-z.]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.venv: .venv/.ready  ## Create the environment from requirements.txt
+
+.venv/.ready: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(v < (3, 11) and f"{sys.executable} is Python {v[0]}.{v[1]}; the pinned environment needs 3.11 or newer: make PYTHON=/path/to/python3.11")'
+	@echo "Creating .venv from requirements.txt (a few minutes the first time)"
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+book: .venv  ## Build the book, warnings as errors, and print where to open it
+	@echo "Building the book"
+	$(BIN)/jupyter-book build . --all --quiet -W -n --keep-going
+	@echo "The book is built. Open $(CURDIR)/_build/html/index.html in a browser."
+
+test: .venv  ## Run every test: the library, the notebooks, the built pages
+	@echo "Running all tests"
+	$(BIN)/python -m pytest
+
+check: .venv  ## Format, lint and type-check, as the tests demand it
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+	$(BIN)/mypy
+
+lab: .venv  ## Open the notebooks in JupyterLab
+	$(BIN)/jupyter lab book
+
+notebooks: .venv  ## Execute every notebook from the top and store its outputs (one: make notebooks ONLY=book/x.ipynb)
+	$(BIN)/python -m tools.notebooks $(ONLY)
+
+corrections: .venv  ## Collect the chapters' corrections into book/corrections.md
+	$(BIN)/python -m tools.corrections
+
+lock: .venv  ## Freeze newer versions, within the ranges of pyproject.toml, into requirements.txt
+	$(BIN)/python -m tools.lock
+
+repository: .venv  ## Stamp the repository's address everywhere: make repository URL=https://github.com/you/your-repo
+	$(BIN)/python -m tools.repository $(URL)
+
+clean:  ## Remove the environment and everything that is built
+	rm -rf .venv _build

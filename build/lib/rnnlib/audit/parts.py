@@ -1,0 +1,211 @@
+"""The kinds of module that an audit has closed forms for, each with the calls that it received."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from math import prod
+from typing import Any, NamedTuple
+
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
+
+from ..cost import StackSpec
+from ..measure import tensors_in
+from .table import Row
+
+
+class Call(NamedTuple):
+    """The arguments of one call, and what came out."""
+
+    inputs: tuple[Any, ...]
+    output: Any
+
+    @property
+    def x(self) -> Tensor:
+        """Data of the first input."""
+        return next(tensors_in(self.inputs))
+
+    @property
+    def states(self) -> list[Tensor]:
+        """Initial states, where they were given."""
+        return list(tensors_in(self.inputs[1:]))
+
+
+class Part:
+    """A module whose parameters are known in closed form and which runs no product: a table or a norm."""
+
+    conventions: tuple[str, ...] = ("pytorch",)
+    runs_products = False
+
+    def __init__(self, name: str, module: Any) -> None:
+        self.name = name
+        self.module = module
+        self.calls: list[Call] = []
+
+    def closed_parameters(self, convention: str) -> dict[str, int]:
+        """Closed-form size of every parameter, by name."""
+        if isinstance(self.module, nn.Embedding):
+            return {"weight": self.module.num_embeddings * self.module.embedding_dim}
+        width = prod(self.module.normalized_shape)
+        return {name: width for name in ("weight", "bias") if getattr(self.module, name) is not None}
+
+    def live_parameters(self, convention: str) -> dict[str, int]:
+        """Size of every parameter as it stands on the module, by name."""
+        return {name: p.numel() for name, p in self.module.named_parameters(recurse=False)}
+
+    def macs(self, training: bool = False) -> int:
+        """Closed-form multiply-accumulates of all calls."""
+        return 0
+
+    def rows(self, measured_macs: Mapping[str, int]) -> Iterator[Row]:
+        """The rows of this part, given the measured products of each of its weights."""
+        for convention in self.conventions:
+            closed, live = self.closed_parameters(convention), self.live_parameters(convention)
+            yield Row(self.name, "parameters", convention, sum(closed.values()), sum(live.values()))
+
+
+class LinearPart(Part):
+    """A `torch.nn.Linear`."""
+
+    runs_products = True
+
+    def closed_parameters(self, convention: str) -> dict[str, int]:
+        m, n = self.module.in_features, self.module.out_features
+        return {"weight": m * n} | ({} if self.module.bias is None else {"bias": n})
+
+    def macs(self, training: bool = False) -> int:
+        return sum(
+            call.x.numel() * self.module.out_features * (1 + training * (1 + call.x.requires_grad))
+            for call in self.calls
+        )
+
+    def rows(self, measured_macs: Mapping[str, int]) -> Iterator[Row]:
+        yield from super().rows(measured_macs)
+        yield Row(self.name, "MACs", "forward", self.macs(), measured_macs["weight"])
+
+
+class RecurrentPart(Part):
+    """A stack of recurrent layers or a single cell, of `torch.nn` or of `rnnlib`."""
+
+    conventions = ("pytorch", "single", "minimal")
+    runs_products = True
+
+    def __init__(self, name: str, module: Any) -> None:
+        super().__init__(name, module)
+        self.spec = StackSpec.of(module)
+        self.scheme = getattr(module, "storage", "native")
+        self.is_cell = not hasattr(module, "num_layers")
+
+    def closed_parameters(self, convention: str) -> dict[str, int]:
+        shapes = self.spec.parameter_shapes(convention)
+        return {self._live_name(name): prod(shape) for name, shape in shapes.items()}
+
+    def live_parameters(self, convention: str) -> dict[str, int]:
+        live = super().live_parameters(convention)
+        if convention != "pytorch":
+            for name in [name for name in live if name.startswith("bias_hh")]:
+                hidden_biases = live.pop(name)
+                if convention == "minimal" and self.spec.cell == "gru":
+                    live[name.replace("hh", "hn")] = hidden_biases // len(self.spec.gates)
+        return live
+
+    def macs(self, training: bool = False) -> int:
+        return sum(
+            block.macs(*self._work(call), training, block.layer > 0 or call.x.requires_grad)
+            for call in self.calls
+            for block in self.spec.blocks()
+        )
+
+    def rows(self, measured_macs: Mapping[str, int]) -> Iterator[Row]:
+        kept = self.kept()
+        for block in self.spec.blocks():
+            name = f"{self.name}.{block.suffix}".removeprefix(".")
+            for convention in self.conventions:
+                closed = self._of(block.parameter_shapes(convention), self.closed_parameters(convention))
+                live = self._of(block.parameter_shapes(convention), self.live_parameters(convention))
+                yield Row(name, "parameters", convention, closed, live)
+            forward = sum(block.macs(*self._work(call)) for call in self.calls)
+            yield Row(name, "MACs", "forward", forward, self._of(block.parameter_shapes(), measured_macs))
+            if block.suffix in kept:
+                yield Row(name, "bytes kept", self.scheme, kept[block.suffix], None)
+        if self.spec.layer_norm == "output":
+            norms = [name for name in self.spec.parameter_shapes() if "_out_" in name]
+            closed = self._of(norms, self.closed_parameters("pytorch"))
+            live = self._of(norms, self.live_parameters("pytorch"))
+            yield Row(f"{self.name}.output norms".removeprefix("."), "parameters", "pytorch", closed, live)
+
+    def kept(self) -> dict[str, int]:
+        """Closed-form bytes kept by all calls beside their inputs, by term; empty where there is none."""
+        if self.why_no_closed_storage():
+            return {}
+        terms: Counter[str] = Counter()
+        for call in self.calls:
+            terms.update(
+                self.spec.storage_terms(**self._extent(call), scheme=self.scheme, dtype=call.x.dtype)
+            )
+        del terms["input"]
+        return dict(terms)
+
+    def why_no_closed_storage(self) -> str:
+        """The reason, or nothing."""
+        for call in self.calls:
+            if self.is_cell and self.spec.cell == "lstm" and not call.states:
+                return "an LSTMCell that makes its own states shares one tensor of zeros between h and c"
+            try:
+                self.spec.storage_terms(**self._extent(call), scheme=self.scheme)
+            except ValueError as reason:
+                return str(reason)
+        return ""
+
+    def packed_reverse_extra(self) -> int:
+        """Products that torch adds in training when a reverse direction reads a packed sequence.
+
+        It takes the gradient to the zero state of every sequence that is shorter than the longest.
+        """
+        per_sequence = sum(
+            len(self.spec.gates) * block.hidden_size * block.output_size
+            for block in self.spec.blocks()
+            if block.reverse
+        )
+        shorter = 0
+        for call in self.calls:
+            if lengths := self._extent(call).get("lengths"):
+                shorter += sum(length < max(lengths) for length in lengths)
+        return per_sequence * shorter
+
+    def _of(self, names: Iterable[str], counts: Mapping[str, int]) -> int:
+        return sum(counts.get(self._live_name(name), 0) for name in names)
+
+    def _live_name(self, name: str) -> str:
+        return name.removesuffix("_l0") if self.is_cell else name
+
+    def _work(self, call: Call) -> tuple[int, int]:
+        extent = self._extent(call)
+        if "lengths" in extent:
+            return sum(extent["lengths"]), len(extent["lengths"])
+        return extent["steps"] * extent["batch"], extent["batch"]
+
+    def _extent(self, call: Call) -> dict[str, Any]:
+        x = call.inputs[0]
+        if isinstance(x, PackedSequence):
+            return {"lengths": pad_packed_sequence(x)[1].tolist()}
+        *leading, _ = x.shape
+        if self.is_cell:
+            return {"steps": 1, "batch": prod(leading)}
+        if len(leading) == 1:
+            return {"steps": leading[0], "batch": 1}
+        steps, batch = reversed(leading) if self.module.batch_first else leading
+        return {"steps": steps, "batch": batch}
+
+
+def part_of(name: str, module: nn.Module) -> Part | None:
+    """The closed forms of a module, if there are any."""
+    if isinstance(module, nn.Linear):
+        return LinearPart(name, module)
+    if isinstance(module, (nn.Embedding, nn.LayerNorm)):
+        return Part(name, module)
+    try:
+        return RecurrentPart(name, module)
+    except ValueError:
+        return None

@@ -1,0 +1,169 @@
+"""Run a module, set its closed forms beside what was measured, and name what has none."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+from torch import nn
+
+from .. import measure
+from .parts import Call, Part, RecurrentPart, part_of
+from .table import Audit, Row
+
+
+def audit(module: nn.Module, *inputs: Any) -> Audit:
+    """Set the closed form of every cost beside its measurement on a live module.
+
+    Parameters
+    ----------
+    module : a recurrent layer or cell of `torch.nn` or `rnnlib`, or a model that contains some, beside
+        `Linear`, `Embedding` and `LayerNorm` modules. A module used more than once has its parameters counted
+        once and its products every time.
+    inputs : what the module is called with. It is run a few times, in its present mode.
+
+    Returns
+    -------
+    Audit
+        A row per layer and direction, then the totals: parameters under each bias convention,
+        multiply-accumulates forward and in training, bytes kept for the backward pass.
+        ``.agrees`` sums it up, and ``.uncounted`` names whatever has no closed form here.
+
+    >>> import torch
+    >>> print(audit(nn.RNN(3, 5), torch.zeros(6, 4, 3)))
+    name   quantity    convention      closed form  measured  agrees
+    -----  ----------  --------------  -----------  --------  ------
+    l0     parameters  pytorch                  50        50  yes
+    l0     parameters  single                   45        45  yes
+    l0     parameters  minimal                  45        45  yes
+    l0     MACs        forward                 960       960  yes
+    l0     bytes kept  native                  480         -  -
+    total  parameters  pytorch                  50        50  yes
+    total  parameters  single                   45        45  yes
+    total  parameters  minimal                  45        45  yes
+    total  MACs        forward                 960       960  yes
+    total  MACs        training              2,420     2,420  yes
+    total  bytes kept  initial states           80         -  -
+    total  bytes kept  input                   288         -  -
+    total  bytes kept  all                     848       848  yes
+    """
+    parts, strangers = _take_apart(module)
+    kept = _run_and_record(module, inputs, parts)
+    products = measure.macs_by_parameter(module, *inputs)
+    full_names = {id(p): name for name, p in module.named_parameters()}
+
+    rows: list[Row] = []
+    for part in parts:
+        weights = {name: full_names[id(p)] for name, p in part.module.named_parameters(recurse=False)}
+        rows += part.rows({name: products.get(full, 0) for name, full in weights.items()})
+        if part.runs_products:
+            products = {full: n for full, n in products.items() if full not in weights.values()}
+    uncounted = [
+        f"{name or 'the module'} ({type(stranger).__name__}): {measure.parameters(stranger):,} parameters"
+        for name, stranger in strangers.items()
+    ]
+    if products:
+        uncounted.append(f"{sum(products.values()):,} multiply-accumulates outside the modules above")
+
+    totals = [*_parameter_totals(module, parts), *_mac_totals(module, inputs, parts)]
+    totals += _kept_totals(module, parts, kept)
+    if uncounted:
+        totals = [row.without_closed_form("some parts have none") for row in totals]
+    return Audit((*rows, *totals), tuple(uncounted))
+
+
+def _take_apart(module: nn.Module, name: str = "") -> tuple[list[Part], dict[str, nn.Module]]:
+    """The parts that have closed forms, and by name the modules with parameters that have none."""
+    if part := part_of(name, module):
+        return [part], {}
+    if list(module.parameters(recurse=False)):
+        return [], {name: module}
+    parts: list[Part] = []
+    strangers: dict[str, nn.Module] = {}
+    for child_name, child in module.named_children():
+        more_parts, more_strangers = _take_apart(child, f"{name}.{child_name}".removeprefix("."))
+        parts += more_parts
+        strangers |= more_strangers
+    return parts, strangers
+
+
+def _run_and_record(module: nn.Module, inputs: tuple[Any, ...], parts: list[Part]) -> int:
+    """Run once, giving every part its calls; bytes kept for the backward pass."""
+    with ExitStack() as hooks:
+        for part in parts:
+            handle = part.module.register_forward_hook(
+                lambda _, args, output, calls=part.calls: calls.append(Call(args, output))
+            )
+            hooks.callback(handle.remove)
+        return measure.saved_bytes(module, *inputs)
+
+
+def _parameter_totals(module: nn.Module, parts: list[Part]) -> Iterator[Row]:
+    """A tensor that several modules share counts once."""
+    live = measure.parameters(module)
+    for convention in max((part.conventions for part in parts), key=len, default=("pytorch",)):
+        closed: dict[Any, int] = {}
+        merged = 0
+        for part in parts:
+            tensors = dict(part.module.named_parameters(recurse=False))
+            for name, size in part.closed_parameters(convention).items():
+                closed[id(tensors[name]) if name in tensors else (part.name, name)] = size
+            merged += sum(part.live_parameters("pytorch").values())
+            merged -= sum(part.live_parameters(convention).values())
+        yield Row("total", "parameters", convention, sum(closed.values()), live - merged)
+
+
+def _mac_totals(module: nn.Module, inputs: tuple[Any, ...], parts: list[Part]) -> Iterator[Row]:
+    forward = measure.macs(module, *inputs)
+    yield Row("total", "MACs", "forward", sum(part.macs() for part in parts), forward)
+
+    training = Row(
+        "total", "MACs", "training",
+        sum(part.macs(training=True) for part in parts),
+        measure.macs(module, *inputs, training=True),
+    )  # fmt: skip
+    recurrent = [part for part in parts if isinstance(part, RecurrentPart)]
+    extra = sum(part.packed_reverse_extra() for part in recurrent)
+    if not all(p.requires_grad for p in module.parameters()):
+        training = training.without_closed_form("some parameters take no gradient")
+    elif any(state.requires_grad for part in recurrent for call in part.calls for state in call.states):
+        training = training.without_closed_form("an initial state needs a gradient")
+    elif extra and not training.agrees:
+        training = training.with_note(
+            f"on a packed batch torch runs {extra:,} more in the reverse directions, for the gradient to the "
+            "zero state of each sequence that is shorter than the longest"
+        )
+    yield training
+
+
+def _kept_totals(module: nn.Module, parts: list[Part], kept: int) -> Iterator[Row]:
+    total = Row("total", "bytes kept", "all", None, kept)
+    silent = {type(m).__name__ for m in module.modules() if not list(m.children())} - {
+        type(part.module).__name__ for part in parts if part.runs_products
+    }
+    if silent:
+        yield total.with_note(f"no closed form beside {', '.join(sorted(silent))}")
+        return
+    recurrent = [part for part in parts if isinstance(part, RecurrentPart)]
+    if reason := next(filter(None, (part.why_no_closed_storage() for part in recurrent)), ""):
+        yield total.with_note(reason)
+        return
+    terms: Counter[str] = Counter()
+    for part in recurrent:
+        terms.update(part.kept())
+    own_outputs = {
+        measure.storage_key(output)
+        for part in recurrent
+        if part.scheme != "native"
+        for call in part.calls
+        for output in measure.tensors_in(call.output)
+    }
+    inputs = {measure.storage_key(call.x): call.x for part in parts for call in part.calls}
+    terms["input"] = sum(x.untyped_storage().nbytes() for key, x in inputs.items() if key not in own_outputs)
+    for term in ("between layers", "initial states", "input"):
+        if terms[term]:
+            yield Row("total", "bytes kept", term, terms[term], None)
+    yield replace(total, closed_form=terms.total())
