@@ -8,6 +8,7 @@ backward pass whose size depends on the processor: `saved_bytes` reports it only
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -97,10 +98,19 @@ def _detached(value: Any, requires_grad: bool = False) -> Any:
 
 
 @contextmanager
+def _onednn(enabled: bool) -> Iterator[None]:
+    with warnings.catch_warnings():
+        # torch's own switch also touches an option of other processors, and says so.
+        warnings.filterwarnings("ignore", message="TF32 acceleration on top of oneDNN")
+        with torch.backends.mkldnn.flags(enabled=enabled):
+            yield
+
+
+@contextmanager
 def _separate_operators(onednn: bool = False) -> Iterator[None]:
     """Run recurrent layers as separate matrix products, and leave the random generators as they were."""
     with (
-        torch.backends.mkldnn.flags(enabled=onednn),
+        _onednn(onednn),
         torch.backends.cudnn.flags(enabled=False),
         torch.random.fork_rng(devices=range(torch.cuda.device_count())),
         torch.enable_grad(),
