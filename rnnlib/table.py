@@ -12,7 +12,7 @@ def _text(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):
-        return "yes" if value else "NO"
+        return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     return str(value)
@@ -22,7 +22,7 @@ def _text(value: Any) -> str:
 class Table:
     """Rows under column headings, with remarks below.
 
-    Integers are grouped in thousands and, like ``None``, set to the right; a truth value reads yes or NO.
+    Integers are grouped in thousands and, like ``None``, set to the right; a truth value reads yes or no.
 
     >>> print(Table(("cell", "parameters"), [("lstm", 1200), ("rnn", 45)]))
     cell  parameters
