@@ -29,9 +29,10 @@ class StackSpec:
     ----------
     cell
         ``"rnn"``, ``"gru"`` (reset-after, as in torch) or ``"lstm"``.
-    input_size, hidden_size, num_layers, bias, bidirectional, proj_size
+    input_size
+        width of the input; 0 is legal here and leaves the recurrent part alone.
+    hidden_size, num_layers, bias, bidirectional, proj_size
         as in ``torch.nn.LSTM``.
-        ``input_size=0`` is legal here: it leaves the recurrent part alone.
     layer_norm
         ``None``, ``"output"`` or ``"gates"``, as in ``rnnlib.LSTM``.
     residual
