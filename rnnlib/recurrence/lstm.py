@@ -94,7 +94,7 @@ class LSTMRecurrence(Function):
         before, cells_before = steps.before(hidden, h0), steps.before(cells, c0)
         if ctx.scheme == "recompute":
             gates = input_sums(x, weight_ih, bias_ih, bias_hh)
-            compute_gates(gates, before, per_gate(weight_hh, 4).transpose(1, 2), gates)
+            compute_gates(gates, before, transposed(weight_hh, 4), gates)
         else:
             gates = kept[0]
         tanh_cells = kept[1] if ctx.scheme == "gates+tanh" else torch.tanh(cells)
