@@ -196,7 +196,7 @@ def test_native_differentiates_twice_and_the_schemes_say_that_they_do_not(cell):
     for storage in SCHEMES[1:]:
         module = getattr(rnnlib, cell)(D, 2, storage=storage).double()
         first, = torch.autograd.grad(module(x)[0].sum(), x, create_graph=True)
-        with pytest.raises(RuntimeError, match="once_differentiable"):
+        with pytest.raises(RuntimeError, match="differentiate once; for a second derivative"):
             first.sum().backward()
 
 
@@ -286,8 +286,9 @@ def test_half_precision_runs_forward_and_backward(cell, storage, dtype):     # c
 def test_export(cell, storage):                                              # case X05
     module = getattr(rnnlib, cell)(D, H, 2, storage=storage).eval()
     x = torch.randn(3, 2, D)
-    exported = torch.export.export(module, (x,)).module()
-    assert_same(flat(exported(x)), flat(module(x)))
+    with torch.no_grad():
+        exported = torch.export.export(module, (x,)).module()
+        assert_same(flat(exported(x)), flat(module(x)))
 
 
 @pytest.mark.parametrize("storage", SCHEMES)

@@ -15,8 +15,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
+from .once import once_differentiable
 from .products import (
     bias_gradient,
     for_each_gate,

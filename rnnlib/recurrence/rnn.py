@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import torch
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
+from .once import once_differentiable
 from .steps import Steps
 
 aten = torch.ops.aten
