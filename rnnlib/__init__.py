@@ -6,6 +6,8 @@ from .corrections import Correction, corrections
 from .cost import Match, StackSpec, match, matched_width
 from .table import Table
 
+from .stack import GRU, LSTM, RNN  # isort: skip
+
 __all__ = [
     "Audit",
     "Correction",
@@ -18,3 +20,5 @@ __all__ = [
     "matched_width",
     "measure",
 ]
+
+__all__ += ["GRU", "LSTM", "RNN"]

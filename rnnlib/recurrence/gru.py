@@ -15,8 +15,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
+from .once import once_differentiable
 from .products import (
     bias_gradient,
     for_each_gate,
@@ -89,7 +89,7 @@ class GRURecurrence(Function):
         if ctx.scheme == "recompute":
             gates, b_hn = input_sums(x, weight_ih, bias_ih, bias_hh)
             terms = torch.empty_like(hidden)
-            compute_gates(gates, before, per_gate(weight_hh, 3).transpose(1, 2), b_hn, gates, terms)
+            compute_gates(gates, before, transposed(weight_hh, 3), b_hn, gates, terms)
         else:
             gates, terms = kept
         r, z, n = gates

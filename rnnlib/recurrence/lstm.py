@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import torch
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
+from .once import once_differentiable
 from .products import (
     bias_gradient,
     for_each_gate,
@@ -94,7 +94,7 @@ class LSTMRecurrence(Function):
         before, cells_before = steps.before(hidden, h0), steps.before(cells, c0)
         if ctx.scheme == "recompute":
             gates = input_sums(x, weight_ih, bias_ih, bias_hh)
-            compute_gates(gates, before, per_gate(weight_hh, 4).transpose(1, 2), gates)
+            compute_gates(gates, before, transposed(weight_hh, 4), gates)
         else:
             gates = kept[0]
         tanh_cells = kept[1] if ctx.scheme == "gates+tanh" else torch.tanh(cells)

@@ -16,8 +16,8 @@ def per_gate(weight: Tensor, gates: int) -> Tensor:
 
 
 def transposed(weight: Tensor, gates: int) -> Tensor:
-    """(gates*H, width) as (gates, width, H), laid out anew: a product at every step repays the copy."""
-    return per_gate(weight, gates).transpose(1, 2).contiguous()
+    """(gates*H, width) as (gates, width, H), without a copy: the right-hand side of x W^T."""
+    return per_gate(weight, gates).transpose(1, 2)
 
 
 def for_each_gate(rows: Tensor, gates: int) -> Tensor:
@@ -27,7 +27,7 @@ def for_each_gate(rows: Tensor, gates: int) -> Tensor:
 
 def project(x: Tensor, weight: Tensor, bias: Tensor, gates: int) -> Tensor:
     """x W^T + b for every gate: (tokens, width) to (gates, tokens, H)."""
-    return torch.baddbmm(bias.view(gates, 1, -1), for_each_gate(x, gates), per_gate(weight, gates).transpose(1, 2))
+    return torch.baddbmm(bias.view(gates, 1, -1), for_each_gate(x, gates), transposed(weight, gates))
 
 
 def input_gradient(dgates: Tensor, weight: Tensor) -> Tensor:

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import torch
 from torch.autograd import Function
-from torch.autograd.function import once_differentiable
 
+from .once import once_differentiable
 from .steps import Steps
 
 aten = torch.ops.aten
@@ -25,7 +25,7 @@ class RNNRecurrence(Function):
         activate = {"tanh": torch.tanh_, "relu": torch.relu_}[nonlinearity]
         bias = x.new_zeros(len(weight_ih)) if bias_ih is None else bias_ih + bias_hh
         hidden = torch.addmm(bias, x, weight_ih.t())
-        w_hh = weight_hh.t().contiguous()
+        w_hh = weight_hh.t()
         h_n = h0.clone()
         for block in steps.blocks:
             h = h_n[:block.sequences]

@@ -1,0 +1,46 @@
+"""Backward passes written by hand have no derivative of their own: asking for one is an error, never a zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+
+import torch
+from torch import Tensor
+from torch.autograd import Function
+
+
+class NoSecondDerivative(Function):
+    """A gradient that depends on ``sources`` as far as autograd can see, and raises when it is asked how."""
+
+    @staticmethod
+    def forward(gradient: Tensor, *sources: Tensor) -> Tensor:
+        return gradient.view_as(gradient)
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        pass
+
+    @staticmethod
+    def backward(ctx, *_):
+        raise RuntimeError("the storage schemes of rnnlib differentiate once; for a second derivative "
+                           'choose storage="native", and for layer_norm="gates" the RNN or the GRU')
+
+
+def once_differentiable(backward: Callable) -> Callable:
+    """Decorate a Function's ``backward`` so that differentiating it raises a RuntimeError.
+
+    ``torch.autograd.function.once_differentiable`` raises only if the incoming gradient requires grad. With
+    ``create_graph=True`` and a plain sum as the loss it returns constants, and second derivatives go missing.
+    """
+
+    @wraps(backward)
+    def wrapper(ctx, *output_gradients):
+        with torch.no_grad():
+            gradients = backward(ctx, *output_gradients)
+        if not torch.is_grad_enabled():
+            return gradients
+        sources = [t for t in (*output_gradients, *ctx.saved_tensors) if t is not None]
+        return tuple(None if g is None else NoSecondDerivative.apply(g, *sources) for g in gradients)
+
+    return wrapper
