@@ -16,6 +16,14 @@
   };
   const LISTED_LAYERS = 12n;
 
+  const attempt = (compute) => {
+    try {
+      return compute();
+    } catch (error) {
+      return error;
+    }
+  };
+
   const outputSize = (spec) => spec.directions * (spec.P || spec.H);
 
   // One entry per layer and direction. In a stack too deep to list, one entry stands for all layers
@@ -104,9 +112,8 @@
   const form = $("form");
   const field = form.elements;
   const KEYS = [...field].map((element) => element.name).filter(Boolean);
-  const NON_NEGATIVE = "Expected a non-negative integer";
-  const POSITIVE = "Expected a positive integer";
   const MINIMUM = { D: 0n, H: 1n, L: 1n, P: 0n, N: 1n, T: 0n };
+  const TYPED = [...Object.keys(MINIMUM), "lengths"];
 
   const get = (key) => (field[key].type === "checkbox" ? (field[key].checked ? "on" : "off") : field[key].value);
   const hash = (changes = {}) => {
@@ -116,7 +123,8 @@
   };
 
   function integer(text, minimum) {
-    if (!/^\d+$/.test(text) || BigInt(text) < minimum) throw new Error(`${minimum ? POSITIVE : NON_NEGATIVE}.`);
+    if (!/^\d+$/.test(text) || BigInt(text) < minimum)
+      throw new Error(`Expected a ${minimum ? "positive" : "non-negative"} integer.`);
     if (text.length > 18) throw new Error("Expected at most 18 digits.");
     return BigInt(text);
   }
@@ -129,19 +137,17 @@
     field.P.disabled = spec.cell !== "lstm";
     const errors = {};
     const check = (key, parse) => {
-      try {
-        spec[key] = parse(spec[key]);
-      } catch (error) {
-        errors[key] = error.message;
-      }
+      const value = attempt(() => parse(spec[key]));
+      if (value instanceof Error) errors[key] = value.message;
+      else spec[key] = value;
     };
     for (const [key, minimum] of Object.entries(MINIMUM))
       if (field[key].disabled) spec[key] = 0n;
       else check(key, (text) => integer(text, minimum));
-    check("lengths", (text) => (packed ? text.split(/[\s,]+/).map((length) => integer(length, 0n)) : []));
+    check("lengths", (text) => (packed ? text.split(/\s*,\s*|\s+/).map((length) => integer(length, 0n)) : []));
     if (!errors.H && !errors.P && spec.P >= spec.H) errors.P = `Expected less than H = ${spec.H}.`;
     const unused = { P: "Only an LSTM projects.", N: "Given by the lengths.", T: "Given by the lengths." };
-    for (const key of [...Object.keys(MINIMUM), "lengths"]) {
+    for (const key of TYPED) {
       $(`${key}-error`).textContent = errors[key] ?? (field[key].disabled ? unused[key] : "");
       field[key].setAttribute("aria-invalid", key in errors);
     }
@@ -176,134 +182,119 @@
     number(key, value, "bytes") + `<small>${figure(`${key} MiB`, decimal(value, 1n << 20n), "MiB")}</small>`;
   const row = (label, code, value) => `<div><dt>${label}<code>${code}</code></dt><dd>${value}</dd></div>`;
   const list = (title, ...rows) => `<h3>${title}</h3><dl>${rows.join("")}</dl>`;
-  const refused = (key, error) => `<em>${figure(key, `Not possible: ${error.message}.`)}</em>`;
-  const either = (compute, otherwise) => {
-    try {
-      return compute();
-    } catch (error) {
-      return otherwise(error);
-    }
-  };
+  const answer = (key, value, show) =>
+    value instanceof Error ? `<em>${figure(key, `Not possible: ${value.message}.`)}</em>` : show(key, value);
 
   function python({ cell, D, H, L, directions, P }) {
     const options = [L > 1n && `num_layers=${L}`, directions > 1n && "bidirectional=True", P && `proj_size=${P}`];
     return `StackSpec("${cell}", ${[`input_size=${D}`, `hidden_size=${H}`, ...options].filter(Boolean).join(", ")})`;
   }
 
-  // Quantities that the layers share; `rest` is what no block holds.
+  // Quantities that the layers share, with the part of every row of the table.
   function shared(spec, storage) {
-    const found = [
-      ["parameters", "Parameters", (block) => parameters(block, spec.bias)],
-      ["forward", "MACs, forward", (block) => macs(block, spec.batch, false)],
-    ];
-    if (spec.training) found.push(["training", "MACs, training", (block) => macs(block, spec.batch, true)]);
-    if (storage.block) found.push(["storage", "Bytes kept", storage.block, storage.between]);
-    return found.map(([key, title, cost, rest = 0n]) => ({ key, title, cost, rest, sum: total(spec, cost) + rest }));
+    const { bias, batch, training } = spec;
+    const quantity = (key, title, cost, between = 0n) => {
+      const parts = new Map(blocks(spec).map((block) => [block.suffix, block.count * cost(block)]));
+      if (between) parts.set("between layers", between);
+      return { key, title, parts, sum: [...parts.values()].reduce((sum, part) => sum + part, 0n) };
+    };
+    const found = [quantity("parameters", "Parameters", (block) => parameters(block, bias))];
+    found.push(quantity("forward", "MACs, forward", (block) => macs(block, batch, false)));
+    if (training) found.push(quantity("training", "MACs, training", (block) => macs(block, batch, true)));
+    if (storage?.block) found.push(quantity("storage", "Bytes kept", storage.block, storage.between));
+    return found;
   }
 
   function totals(spec, storage, quantities) {
     const { batch, bias, scheme, dtype } = spec;
-    const step = { tokens: 1n, sequences: 1n };
-    const arithmetic = (label, key, size, call, training) => {
+    const sum = Object.fromEntries(quantities.map(({ key, sum }) => [key, sum]));
+    const products = (label, key, size, call, training) => {
       const count = total(spec, (block) => macs(block, size, training));
-      const figures = number(`${key} MACs`, count, "MACs") + "<br>" + number(`${key} FLOPs`, 2n * count, "FLOPs");
-      return row(label, `spec.macs(${call})`, figures);
+      const both = [number(`${key} MACs`, count, "MACs"), number(`${key} FLOPs`, 2n * count, "FLOPs")];
+      return row(label, `spec.macs(${call})`, both.join("<br>"));
     };
-    const products = [
-      arithmetic("Forward, one step of one sequence", "forward step", step, "", false),
-      arithmetic("Forward, the batch", "forward batch", batch, batch.python, false),
-    ];
-    const kept = [];
-    if (spec.training) {
-      products.push(arithmetic("Training, a sequence of one step", "training step", step, "training=True", true));
-      const call = `${batch.python}, training=True`;
-      products.push(arithmetic("Training, the batch", "training batch", batch, call, true));
-      kept.push(list("Kept for the backward pass", memory(quantities, storage, `(${batch.python}, scheme="${scheme}", dtype="${dtype}")`)));
-    }
     const path = (label, schedule) => {
-      const answer = either(
-        () => number(schedule, criticalPath(spec, batch.steps, schedule)),
-        (error) => refused(schedule, error),
-      );
-      return row(label, `spec.critical_path(${batch.steps}, "${schedule}")`, answer);
+      const steps = attempt(() => criticalPath(spec, batch.steps, schedule));
+      return row(label, `spec.critical_path(${batch.steps}, "${schedule}")`, answer(schedule, steps, number));
     };
+    const step = { tokens: 1n, sequences: 1n };
+    const arithmetic = [
+      products("Forward, one step of one sequence", "forward step", step, "", false),
+      products("Forward, the batch", "forward batch", batch, batch.python, false),
+    ];
+    if (spec.training)
+      arithmetic.push(
+        products("Training, a sequence of one step", "training step", step, "training=True", true),
+        products("Training, the batch", "training batch", batch, `${batch.python}, training=True`, true),
+      );
+    const call = `(${batch.python}, scheme="${scheme}", dtype="${dtype}")`;
+    const terms = `spec.storage_terms${call}`;
+    const kept = [];
+    if (storage) kept.push(row("By the layers", `spec.storage${call}`, answer("storage", sum.storage ?? storage, bytes)));
+    if (storage?.block)
+      kept.push(
+        row("Initial states", `${terms}.get("initial states", 0)`, bytes("initial states", storage.initial)),
+        row("Input", `${terms}.get("input", 0)`, bytes("input", storage.input)),
+        row("All of these", `sum(${terms}.values())`, bytes("all kept", sum.storage + storage.initial + storage.input)),
+      );
     return [
-      list("Parameters", row(`Bias: ${bias}`, `spec.parameters("${bias}")`, number("parameters", quantities[0].sum))),
-      list("Arithmetic", ...products),
-      ...kept,
+      list("Parameters", row(`Bias: ${bias}`, `spec.parameters("${bias}")`, number("parameters", sum.parameters))),
+      list("Arithmetic", ...arithmetic),
+      storage ? list("Kept for the backward pass", ...kept) : "",
       list("Critical path, in cell steps", path("Layer by layer", "layerwise"), path("Wavefront", "wavefront")),
     ].join("");
   }
 
-  function memory(quantities, storage, call) {
-    if (storage instanceof Error) return row("By the layers", `spec.storage${call}`, refused("storage", storage));
-    const { sum } = quantities.find(({ key }) => key === "storage");
-    const { initial, input } = storage;
-    const terms = `spec.storage_terms${call}`;
-    return [
-      row("By the layers", `spec.storage${call}`, bytes("storage", sum)),
-      row("Initial states", `${terms}.get("initial states", 0)`, bytes("initial states", initial)),
-      row("Input", `${terms}.get("input", 0)`, bytes("input", input)),
-      row("All of these", `sum(${terms}.values())`, bytes("all kept", sum + initial + input)),
-    ].join("");
-  }
-
-  function bar({ title, cost, rest, sum }, spec) {
-    const parts = blocks(spec).map((block) => [block.suffix, block.count * cost(block)]);
-    if (rest) parts.push(["between layers", rest]);
-    const words = parts.map(([suffix, part]) => `${suffix}: ${decimal(100n * part, sum)} %`);
-    const segments = parts.map(([suffix, part], k) => {
-      const kind = /reverse|between/.exec(suffix) ?? "";
-      const share = sum ? Number((10000n * part) / sum) / 100 : 0;
+  function bar({ title, parts, sum }) {
+    const shares = [...parts].map(([suffix, part]) => `${suffix}: ${decimal(100n * part, sum)} %`);
+    const segments = [...parts].map(([suffix, part], k) => {
       const label = suffix.replace("_reverse", " ←");
-      const room = label.length > 6 ? "wide" : "";
-      return `<span class="${kind} ${room}" style="flex-grow: ${share}" title="${words[k]}"><b>${label}</b></span>`;
+      const look = `${/reverse|between/.exec(suffix) ?? ""} ${label.length > 6 ? "wide" : ""}`;
+      const grow = sum ? Number((10000n * part) / sum) / 100 : 0;
+      return `<span class="${look}" style="flex-grow: ${grow}" title="${shares[k]}"><b>${label}</b></span>`;
     });
-    const described = `role="img" aria-label="${words.join(", ")}"`;
+    const described = `role="img" aria-label="${shares.join(", ")}"`;
     return `<div class="calc-bar"><span>${title}</span><div ${described}>${segments.join("")}</div></div>`;
   }
 
   function layers(spec, quantities) {
-    const cell = (name, { key, sum }, value, count = 1n) =>
-      `<td>${number(`${name} ${key}`, value)}` +
-      (count > 1n ? `<small>${group(count)} × ${group(value / count)}</small>` : "") +
-      `<small>${figure(`${name} ${key} share`, decimal(100n * value, sum), "%")}</small></td>`;
-    const head = quantities.map(({ title }) => `<th scope="col">${title}</th>`).join("");
-    const rows = blocks(spec).map(
-      (block) =>
-        `<tr><th scope="row">${block.suffix}</th><td>${number(`${block.suffix} width`, block.inputSize)}</td>` +
-        quantities.map((q) => cell(block.suffix, q, block.count * q.cost(block), block.count)).join("") +
-        "</tr>",
+    const line = (name, width, cells) => `<tr><th scope="row">${name}</th><td>${width}</td>${cells.join("")}</tr>`;
+    const cell = (name, { key, parts, sum }, count = 1n) => {
+      if (!parts.has(name)) return "<td></td>";
+      const part = parts.get(name);
+      const each = count > 1n ? `<small>${group(count)} × ${group(part / count)}</small>` : "";
+      const share = figure(`${name} ${key} share`, decimal(100n * part, sum), "%");
+      return `<td>${number(`${name} ${key}`, part)}${each}<small>${share}</small></td>`;
+    };
+    const rows = blocks(spec).map(({ suffix, inputSize, count }) =>
+      line(suffix, number(`${suffix} width`, inputSize), quantities.map((quantity) => cell(suffix, quantity, count))),
     );
-    if (quantities.some(({ rest }) => rest)) {
-      const joined = quantities.map((quantity) => (quantity.rest ? cell("between layers", quantity, quantity.rest) : "<td></td>"));
-      rows.push(`<tr><th scope="row">between layers</th><td></td>${joined.join("")}</tr>`);
-    }
-    const sums = quantities.map(({ key, sum }) => `<td>${number(`total ${key}`, sum)}</td>`).join("");
+    if (quantities.some(({ parts }) => parts.has("between layers")))
+      rows.push(line("between layers", "", quantities.map((quantity) => cell("between layers", quantity))));
+    const sums = quantities.map(({ key, sum }) => `<td>${number(`total ${key}`, sum)}</td>`);
+    const head = ["Layer", "Input width", ...quantities.map(({ title }) => title)];
     return (
-      `<thead><tr><th scope="col">Layer</th><th scope="col">Input width</th>${head}</tr></thead>` +
-      `<tbody>${rows.join("")}</tbody><tfoot><tr><th scope="row">Total</th><td></td>${sums}</tr></tfoot>`
+      `<thead><tr>${head.map((title) => `<th scope="col">${title}</th>`).join("")}</tr></thead>` +
+      `<tbody>${rows.join("")}</tbody><tfoot>${line("Total", "", sums)}</tfoot>`
     );
   }
 
   function matches(spec, target) {
     const { bias, D, L, directions } = spec;
     const options = [`bias="${bias}"`, L > 1n && `num_layers=${L}`, directions > 1n && "bidirectional=True"];
-    const rows = Object.keys(GATES).map((cell) => {
-      if (cell === spec.cell) return "";
+    const others = Object.keys(GATES).filter((cell) => cell !== spec.cell);
+    return others.map((cell) => {
       const { H, parameters } = match(cell, spec, target, bias);
       const distance = parameters - target;
-      const sign = distance < 0n ? "−" : distance ? "+" : "";
-      const mismatch = `${sign}${decimal(100n * (distance < 0n ? -distance : distance), target)} %`;
-      const call = `match("${cell}", ${[D, target, ...options].filter((option) => option).join(", ")})`;
+      const [sign, size] = distance < 0n ? ["−", -distance] : [distance ? "+" : "", distance];
       const link = hash({ cell, H: String(H), P: "0" }).replaceAll("&", "&amp;");
       return row(
         `${NAMES[cell]} of width <a href="${link}">${number(`${cell} width`, H)}</a>`,
-        call,
-        number(`${cell} parameters`, parameters, "parameters") + `<small>${figure(`${cell} mismatch`, mismatch)}</small>`,
+        `match("${cell}", ${[D, target, ...options.filter(Boolean)].join(", ")})`,
+        number(`${cell} parameters`, parameters, "parameters") +
+          `<small>${figure(`${cell} mismatch`, `${sign}${decimal(100n * size, target)} %`)}</small>`,
       );
-    });
-    return rows.join("");
+    }).join("");
   }
 
   function show() {
@@ -314,13 +305,13 @@
       $("summary").textContent = "No result yet: a field above needs another value.";
       return;
     }
-    const storage = spec.training ? either(() => storageTerms(spec, spec.batch, spec.scheme, spec.dtype), (error) => error) : {};
+    const storage = spec.training && attempt(() => storageTerms(spec, spec.batch, spec.scheme, spec.dtype));
     const quantities = shared(spec, storage);
-    const units = { parameters: "parameters", forward: "MACs forward", training: "MACs in training", storage: "bytes kept by the layers" };
+    const units = { parameters: "parameters", forward: "MACs forward", training: "MACs in training", storage: "bytes kept" };
     $("summary").textContent = quantities.map(({ key, sum }) => `${group(sum)} ${units[key]}`).join(", ") + ".";
     $("python").textContent = python(spec);
     $("totals").innerHTML = totals(spec, storage, quantities);
-    $("bars").innerHTML = quantities.map((quantity) => bar(quantity, spec)).join("");
+    $("bars").innerHTML = quantities.map(bar).join("");
     $("layers").innerHTML = layers(spec, quantities);
     $("matches").innerHTML = matches(spec, quantities[0].sum);
   }
@@ -335,10 +326,12 @@
     for (const [key, value] of new URLSearchParams(location.hash.slice(1))) {
       const element = KEYS.includes(key) ? field[key] : {};
       if (element.type === "checkbox" && /^(on|off)$/.test(value)) element.checked = value === "on";
-      else if (element.type === "text" || [...(element.options ?? [])].some((o) => o.value === value)) element.value = value;
+      else if (element.type === "text") element.value = value;
+      else if ([...(element.options ?? [])].some((option) => option.value === value)) element.value = value;
       else unknown.push(`${key}=${value}`);
     }
-    $("note").textContent = unknown.length ? `The link says ${unknown.join(", ")}, which is not known here and was left out.` : "";
+    const note = `The link says ${unknown.join(", ")}, which is not known here and was left out.`;
+    $("note").textContent = unknown.length ? note : "";
   }
 
   async function copy(text, what) {
@@ -350,7 +343,7 @@
     }
   }
 
-  for (const key of [...Object.keys(MINIMUM), "lengths"]) {
+  for (const key of TYPED) {
     field[key].insertAdjacentHTML("afterend", `<span class="calc-error" id="calc-${key}-error"></span>`);
     field[key].setAttribute("aria-describedby", `calc-${key}-error`);
   }
