@@ -32,7 +32,6 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-MINUS = "\u2212"
 THEMES_OWN = ("THEBE_JS_URL", "Got invalid theme mode")  # errors of the theme on every page
 LISTED_LAYERS = 12  # a deeper stack is folded
 BY_FORM, BY_LINK = 180, 60  # settings
@@ -252,11 +251,11 @@ def expected_figures(state: State) -> dict[str, str]:
     for cell in set(GATES) - {spec.cell}:
         found = matched(cell, spec.input_size, spec.parameters(bias), bias=bias, **shape)
         mismatch = Fraction(100 * (found.parameters - found.target), found.target)
-        sign = "" if not mismatch else "+" if mismatch > 0 else MINUS
+        words = f"{decimal(abs(mismatch))} % {'more' if mismatch > 0 else 'fewer'}"
         figures |= {
             f"{cell} width": f"{found.hidden_size:,}",
             f"{cell} parameters": f"{found.parameters:,}",
-            f"{cell} mismatch": f"{sign}{decimal(abs(mismatch))} %",
+            f"{cell} mismatch": words if mismatch else "exactly as many",
         }
     return figures
 

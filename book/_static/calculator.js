@@ -285,14 +285,14 @@
     const others = Object.keys(GATES).filter((cell) => cell !== spec.cell);
     return others.map((cell) => {
       const { H, parameters } = match(cell, spec, target, bias);
-      const distance = parameters - target;
-      const [sign, size] = distance < 0n ? ["−", -distance] : [distance ? "+" : "", distance];
+      const [size, which] = parameters < target ? [target - parameters, "fewer"] : [parameters - target, "more"];
+      const mismatch = size ? `${decimal(100n * size, target)} % ${which}` : "exactly as many";
       const link = hash({ cell, H: String(H), P: "0" }).replaceAll("&", "&amp;");
       return row(
         `${NAMES[cell]} of width <a href="${link}">${number(`${cell} width`, H)}</a>`,
         `match("${cell}", ${[D, target, ...options.filter(Boolean)].join(", ")})`,
         number(`${cell} parameters`, parameters, "parameters") +
-          `<small>${figure(`${cell} mismatch`, `${sign}${decimal(100n * size, target)} %`)}</small>`,
+          `<small>${figure(`${cell} mismatch`, mismatch)}</small>`,
       );
     }).join("");
   }
