@@ -108,7 +108,7 @@ def test_gradcheck(name, scheme):
             weights = [None if w is None else next(rest) for w in weights]
             return run(x, *leaves[:count], *weights, steps, scheme)[:1 + count]
 
-        assert gradcheck(outputs, (x, *states, *present))
+        assert gradcheck(outputs, (x, *states, *present), fast_mode=True)
 
 
 @settings(max_examples=100, deadline=None)
