@@ -79,15 +79,16 @@ def gru_cell_reset_before(x, h, weight_ih, weight_hh, bias_ih=None, bias_hh=None
     H = h.shape[-1]
     b_rz, b_n = (None, None) if bias_hh is None else bias_hh.split([2 * H, H])
     a_r, a_z, a_n = linear(x, weight_ih, bias_ih).chunk(3, -1)
-    s_r, s_z = linear(h, weight_hh[:2 * H], b_rz).chunk(2, -1)
+    s_r, s_z = linear(h, weight_hh[: 2 * H], b_rz).chunk(2, -1)
     r = torch.sigmoid(a_r + s_r)
     z = torch.sigmoid(a_z + s_z)
-    n = torch.tanh(a_n + linear(r * h, weight_hh[2 * H:], b_n))
+    n = torch.tanh(a_n + linear(r * h, weight_hh[2 * H :], b_n))
     return (1 - z) * n + z * h
 
 
-def lstm_update(input_sum: Tensor, state_sum: Tensor, c: Tensor,
-                normalise_c: Callable = lambda c: c) -> tuple[Tensor, Tensor]:
+def lstm_update(
+    input_sum: Tensor, state_sum: Tensor, c: Tensor, normalise_c: Callable = lambda c: c
+) -> tuple[Tensor, Tensor]:
     """The LSTM from its sums (N, 4H) and the cell (N, H): Hochreiter and Schmidhuber 1997, Gers et al. 2000.
 
     i, f, o = sigmoid(.), g = tanh(.), c' = f * c + i * g, h' = o * tanh(c')
@@ -114,8 +115,11 @@ def lstm_cell(x, state, weight_ih, weight_hh, bias_ih=None, bias_hh=None, weight
 
 def layer_norm_rnn_cell(x, h, weight_ih, weight_hh, gain_ih, gain_hh, shift, nonlinearity=torch.tanh):
     """h' = tanh(LN(W_ih x) * gain_ih + shift + LN(W_hh h) * gain_hh); gains and shift (H)."""
-    return rnn_update(normalise(linear(x, weight_ih), gain_ih, shift), normalise(linear(h, weight_hh), gain_hh),
-                      nonlinearity)
+    return rnn_update(
+        normalise(linear(x, weight_ih), gain_ih, shift),
+        normalise(linear(h, weight_hh), gain_hh),
+        nonlinearity,
+    )
 
 
 def layer_norm_gru_cell(x, h, weight_ih, weight_hh, gain_ih, gain_hh, shift, shift_hn):
@@ -124,8 +128,11 @@ def layer_norm_gru_cell(x, h, weight_ih, weight_hh, gain_ih, gain_hh, shift, shi
     Gains and shift (3H), shift_hn (H): the candidate's recurrent term stands alone inside r * (.), so a shift
     of its own is not redundant, as b_hn is not.
     """
-    return gru_update(normalise(linear(x, weight_ih), gain_ih, shift),
-                      normalise(linear(h, weight_hh), gain_hh, candidate_shift(shift_hn)), h)
+    return gru_update(
+        normalise(linear(x, weight_ih), gain_ih, shift),
+        normalise(linear(h, weight_hh), gain_hh, candidate_shift(shift_hn)),
+        h,
+    )
 
 
 def candidate_shift(shift_hn: Tensor) -> Tensor:
@@ -133,14 +140,19 @@ def candidate_shift(shift_hn: Tensor) -> Tensor:
     return torch.nn.functional.pad(shift_hn, (2 * len(shift_hn), 0))
 
 
-def layer_norm_lstm_cell(x, state, weight_ih, weight_hh, gain_ih, gain_hh, shift, gain_c, shift_c,
-                         weight_hr=None):
+def layer_norm_lstm_cell(
+    x, state, weight_ih, weight_hh, gain_ih, gain_hh, shift, gain_c, shift_c, weight_hr=None
+):
     """The LSTM of the sums LN(W_ih x) * gain_ih + shift and LN(W_hh h) * gain_hh, with c' normalised too.
 
     h' = o * tanh(LN(c') * gain_c + shift_c), while c' itself is handed on as it is. Gains and shift of the
     sums (4H), of the cell (H).
     """
     h, c = state
-    h, c = lstm_update(normalise(linear(x, weight_ih), gain_ih, shift), normalise(linear(h, weight_hh), gain_hh),
-                       c, lambda c: normalise(c, gain_c, shift_c))
+    h, c = lstm_update(
+        normalise(linear(x, weight_ih), gain_ih, shift),
+        normalise(linear(h, weight_hh), gain_hh),
+        c,
+        lambda c: normalise(c, gain_c, shift_c),
+    )
     return (h if weight_hr is None else linear(h, weight_hr)), c

@@ -1,18 +1,20 @@
-"""The quantities of `rnnlib.cost`, read off a live module by running it.
+"""The quantities of ``rnnlib.cost``, read off a live module by running it.
 
-Two facts about torch shape this file. On the CPU a float32 `torch.nn.LSTM` runs as a single oneDNN operator,
-and on a GPU every recurrent layer as a single cuDNN operator; a counter that watches operators then sees no
-matrix product at all. So measurements are taken with both switched off. And oneDNN keeps a workspace for the
-backward pass whose size depends on the processor: `saved_bytes` reports it only when asked to.
+Two facts about torch shape this file. On the CPU a float32 ``torch.nn.LSTM`` runs as a single oneDNN
+operator, and on a GPU every recurrent layer as a single cuDNN operator; a counter that watches operators then
+sees no matrix product at all. So measurements are taken with both switched off. And oneDNN keeps a workspace
+for the backward pass whose size depends on the processor: `saved_bytes` reports it only when asked to.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from statistics import median, quantiles
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -98,7 +100,13 @@ def _detached(value: Any, requires_grad: bool = False) -> Any:
 
 
 @contextmanager
-def _onednn(enabled: bool) -> Iterator[None]:
+def onednn(enabled: bool) -> Iterator[None]:
+    """Let oneDNN run layers on the CPU, or make torch's own kernels do it.
+
+    >>> with onednn(False):
+    ...     torch.backends.mkldnn.enabled
+    False
+    """
     with warnings.catch_warnings():
         # torch's own switch also touches an option of other processors, and says so.
         warnings.filterwarnings("ignore", message="TF32 acceleration on top of oneDNN")
@@ -107,10 +115,10 @@ def _onednn(enabled: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _separate_operators(onednn: bool = False) -> Iterator[None]:
+def _separate_operators(with_onednn: bool = False) -> Iterator[None]:
     """Run recurrent layers as separate matrix products, and leave the random generators as they were."""
     with (
-        _onednn(onednn),
+        onednn(with_onednn),
         torch.backends.cudnn.flags(enabled=False),
         torch.random.fork_rng(devices=range(torch.cuda.device_count())),
         torch.enable_grad(),
@@ -146,16 +154,22 @@ def macs(module: nn.Module, *inputs: Any, training: bool = False, input_grad: bo
 
     Parameters
     ----------
-    module : any module; its mode, its parameters' gradients and the random generators stay as they are.
-    inputs : what it is called with; a padded, packed or unbatched sequence, and perhaps initial states.
-    training : run the backward pass of the first output too, and count it.
-    input_grad : in it, also take the gradient to the first input.
+    module
+        any module; its mode, its parameters' gradients and the random generators stay as they are.
+    inputs
+        what it is called with; a padded, packed or unbatched sequence, and perhaps initial states.
+    training
+        run the backward pass of the first output too, and count it.
+    input_grad
+        in it, also take the gradient to the first input.
 
     Raises
     ------
     RuntimeError
         If an operator hides its products, so that they would be counted as zero.
 
+    Examples
+    --------
     >>> macs(nn.LSTM(3, 5), torch.zeros(6, 4, 3))
     3840
     """
@@ -173,10 +187,14 @@ def saved_bytes(module: nn.Module, *inputs: Any, onednn: bool = False) -> int:
 
     Parameters
     ----------
-    module, inputs : as for `macs`.
-    onednn : let oneDNN run float32 LSTMs on the CPU, and count the workspace it keeps. Its size depends on
+    module, inputs
+        as for `macs`.
+    onednn
+        let oneDNN run float32 LSTMs on the CPU, and count the workspace it keeps. Its size depends on
         the processor. Without it, torch's own kernels run, and the count is the same everywhere.
 
+    Examples
+    --------
     >>> saved_bytes(nn.LSTM(3, 5), torch.zeros(6, 4, 3))
     3648
     """
@@ -191,3 +209,54 @@ def saved_bytes(module: nn.Module, *inputs: Any, onednn: bool = False) -> int:
     with _separate_operators(onednn), torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         module(*_detached(inputs))
     return sum(tensor.untyped_storage().nbytes() for tensor in kept.values())
+
+
+class TimeRatio(NamedTuple):
+    """How long a function takes in units of a reference: median and quartiles over the rounds."""
+
+    median: float
+    lower: float
+    upper: float
+    seconds: float
+    """Median time of one call, in seconds."""
+
+
+def time_ratios(
+    functions: Mapping[str, Callable[[], object]], reference: str, rounds: int = 15, warm_up: int = 2
+) -> dict[str, TimeRatio]:
+    """Time functions alternately and compare each with a reference, round by round.
+
+    What slows a machine down slows neighbours in time alike, so the ratio within a round is steadier than
+    either time. The order is reversed in every other round.
+
+    Parameters
+    ----------
+    functions
+        what to call, by name.
+    reference
+        the name of the one to compare with; its own ratio is 1.
+    rounds, warm_up
+        how often each is timed, and called before that.
+
+    Examples
+    --------
+    >>> ratios = time_ratios({"short": lambda: sum(range(100)), "long": lambda: sum(range(10_000))}, "short")
+    >>> ratios["short"].median, ratios["long"].median > 10
+    (1.0, True)
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in functions}
+    names = list(functions)
+    for name in names * warm_up:
+        functions[name]()
+    for k in range(rounds):
+        for name in names[:: -1 if k % 2 else 1]:
+            start = perf_counter()
+            functions[name]()
+            seconds[name].append(perf_counter() - start)
+
+    def compare(name: str) -> TimeRatio:
+        ratios = [a / b for a, b in zip(seconds[name], seconds[reference], strict=True)]
+        lower, middle, upper = quantiles(ratios, n=4) if rounds > 1 else ratios * 3
+        return TimeRatio(middle, lower, upper, median(seconds[name]))
+
+    return {name: compare(name) for name in names}

@@ -8,11 +8,19 @@ from html import escape
 from typing import Any
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace(",", ""))
+    except ValueError:
+        return text == "-"
+    return True
+
+
 def _text(value: Any) -> str:
     if value is None:
         return "-"
     if isinstance(value, bool):
-        return "yes" if value else "NO"
+        return "yes" if value else "no"
     if isinstance(value, int):
         return f"{value:,}"
     return str(value)
@@ -22,7 +30,7 @@ def _text(value: Any) -> str:
 class Table:
     """Rows under column headings, with remarks below.
 
-    Integers are grouped in thousands and, like ``None``, set to the right; a truth value reads yes or NO.
+    Integers are grouped in thousands and columns of numbers set to the right; a truth value reads yes or no.
 
     >>> print(Table(("cell", "parameters"), [("lstm", 1200), ("rnn", 45)]))
     cell  parameters
@@ -36,8 +44,7 @@ class Table:
     remarks: Sequence[str] = ()
 
     def _numeric(self, column: int) -> bool:
-        values = [row[column] for row in self.rows]
-        return all(v is None or (isinstance(v, int) and not isinstance(v, bool)) for v in values)
+        return all(_is_number(_text(row[column])) for row in self.rows)
 
     def __str__(self) -> str:
         cells = [[_text(value) for value in row] for row in self.rows]

@@ -10,8 +10,9 @@ PAGE = BOOK / "corrections.md"
 HEAD = """\
 # Corrections
 
-What the source texts say, what is right, and by how much they are off. Every row is the output of a cell in the
-chapter that it belongs to, where the derivation and the measurement stand; `make corrections` collects them here.
+What the source texts say, what is right, and by how much they are off. Every row is the output of a cell in
+the chapter that it belongs to, where the derivation and the measurement stand; `make corrections` collects
+them here.
 """
 
 

@@ -20,10 +20,12 @@ def audit(module: nn.Module, *inputs: Any) -> Audit:
 
     Parameters
     ----------
-    module : a recurrent layer or cell of `torch.nn` or `rnnlib`, or a model that contains some, beside
-        `Linear`, `Embedding` and `LayerNorm` modules. A module used more than once has its parameters counted
-        once and its products every time.
-    inputs : what the module is called with. It is run a few times, in its present mode.
+    module
+        a recurrent layer or cell of ``torch.nn`` or ``rnnlib``, or a model that contains some, beside
+        ``Linear``, ``Embedding`` and ``LayerNorm`` modules. The parameters of a module that is used more
+        than once count once, its products every time.
+    inputs
+        what the module is called with. It is run a few times, in its present mode.
 
     Returns
     -------
@@ -32,6 +34,8 @@ def audit(module: nn.Module, *inputs: Any) -> Audit:
         multiply-accumulates forward and in training, bytes kept for the backward pass.
         ``.agrees`` sums it up, and ``.uncounted`` names whatever has no closed form here.
 
+    Examples
+    --------
     >>> import torch
     >>> print(audit(nn.RNN(3, 5), torch.zeros(6, 4, 3)))
     name   quantity    convention      closed form  measured  agrees

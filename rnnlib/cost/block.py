@@ -30,7 +30,7 @@ _KEPT_BESIDE_H: dict[str, dict[str, tuple[str, ...]]] = {
 
 @dataclass(frozen=True)
 class Block:
-    """One layer of a stack in one direction; what a `StackSpec` sums over."""
+    """One layer of a stack in one direction; what a `rnnlib.StackSpec` sums over."""
 
     cell: str
     layer: int
@@ -43,7 +43,7 @@ class Block:
 
     @property
     def suffix(self) -> str:
-        """Ending of this block's parameter names in torch: ``l0``, ``l0_reverse``, ``l1``, …"""
+        """How this block's parameter names end in torch, such as ``l0`` or ``l0_reverse``."""
         return f"l{self.layer}" + "_reverse" * self.reverse
 
     @property
@@ -53,11 +53,11 @@ class Block:
 
     @property
     def state_size(self) -> int:
-        """Floats of recurrent state per sequence: h, and c for an LSTM."""
+        """Floats of recurrent state per sequence, which are h, and c for an LSTM."""
         return self.output_size + (self.hidden_size if self.cell == "lstm" else 0)
 
     def parameter_shapes(self, bias: str = "pytorch") -> dict[str, tuple[int, ...]]:
-        """Shape of every parameter by its torch name, as `StackSpec.parameter_shapes` describes."""
+        """Shape of every parameter by its torch name, as `rnnlib.StackSpec.parameter_shapes` describes."""
         convention = choice("bias", bias, BIAS_CONVENTIONS)
         H, rows = self.hidden_size, len(GATES[self.cell]) * self.hidden_size
         shapes: dict[str, tuple[int, ...]] = {
@@ -81,7 +81,7 @@ class Block:
         return {f"{name}_{self.suffix}": shape for name, shape in shapes.items()}
 
     def macs(self, tokens: int, sequences: int, training: bool = False, input_grad: bool = False) -> int:
-        """Multiply-accumulates of this block, as `StackSpec.macs` describes."""
+        """Multiply-accumulates of this block, as `rnnlib.StackSpec.macs` describes."""
         H, W = self.hidden_size, self.output_size
         rows = len(GATES[self.cell]) * H
         into, recurrent, projection = rows * self.input_size, rows * W, self.proj_size * H

@@ -27,12 +27,18 @@ class StackSpec:
 
     Parameters
     ----------
-    cell : ``"rnn"``, ``"gru"`` (reset-after, as in torch) or ``"lstm"``.
-    input_size, hidden_size, num_layers, bias, bidirectional, proj_size : as in `torch.nn.LSTM`.
-        ``input_size=0`` is legal here: it leaves the recurrent part alone.
-    layer_norm : ``None``, ``"output"`` or ``"gates"``, as in `rnnlib.LSTM`.
-    residual : ``False``, ``True`` or the first layer, counted from 1, that has a shortcut.
-    dropout, weight_dropout : carried along, because they change what a backward pass keeps.
+    cell
+        ``"rnn"``, ``"gru"`` (reset-after, as in torch) or ``"lstm"``.
+    input_size
+        width of the input; 0 is legal here and leaves the recurrent part alone.
+    hidden_size, num_layers, bias, bidirectional, proj_size
+        as in ``torch.nn.LSTM``.
+    layer_norm
+        ``None``, ``"output"`` or ``"gates"``, as in ``rnnlib.LSTM``.
+    residual
+        ``False``, ``True`` or the first layer, counted from 1, that has a shortcut.
+    dropout, weight_dropout
+        carried along, because they change what a backward pass keeps.
 
     Raises
     ------
@@ -85,7 +91,7 @@ class StackSpec:
 
     @classmethod
     def of(cls, module: Any) -> StackSpec:
-        """The spec of a live ``RNN``, ``GRU``, ``LSTM`` or ``*Cell`` of `torch.nn` or `rnnlib`.
+        """The spec of a live ``RNN``, ``GRU``, ``LSTM`` or ``*Cell`` of ``torch.nn`` or ``rnnlib``.
 
         Only attributes are read. Dropout counts only while the module is in training mode.
 
@@ -111,7 +117,7 @@ class StackSpec:
 
     @property
     def gates(self) -> tuple[str, ...]:
-        """Names of the gate blocks in the order of their rows: ``i, f, g, o`` or ``r, z, n`` or ``h``."""
+        """Names of the gate blocks in the order of their rows, such as ``i, f, g, o``."""
         return GATES[self.cell]
 
     @property
@@ -131,7 +137,7 @@ class StackSpec:
 
     @property
     def output_size(self) -> int:
-        """Width of what a layer hands on: both directions side by side."""
+        """Width of what a layer hands on, both directions side by side."""
         return self.directions * (self.proj_size or self.hidden_size)
 
     def blocks(self) -> Iterator[Block]:
@@ -147,12 +153,15 @@ class StackSpec:
 
         Parameters
         ----------
-        bias : the convention. ``"pytorch"`` has two vectors, ``bias_ih`` and ``bias_hh``; ``"single"`` one
+        bias
+            the convention. ``"pytorch"`` has two vectors, ``bias_ih`` and ``bias_hh``; ``"single"`` one
             per gate; ``"minimal"`` the fewest that keep the function class, which is ``"single"`` plus the
             ``bias_hn`` that a reset-after GRU holds inside its reset; ``"none"`` has none. A spec with
             ``bias=False`` has none under any convention. With ``layer_norm="gates"`` the shift of the norm
             takes the place of every bias, under any convention.
 
+        Examples
+        --------
         >>> StackSpec("lstm", 3, 5).parameter_shapes("single")
         {'weight_ih_l0': (20, 3), 'weight_hh_l0': (20, 5), 'bias_ih_l0': (20,)}
         """
@@ -190,11 +199,17 @@ class StackSpec:
 
         Parameters
         ----------
-        steps, batch : time steps and sequences; 1 each by default, which gives the cost of one step.
-        lengths : in their place, the length of every sequence of a packed batch. Only valid tokens count.
-        training : count the backward pass too.
-        input_grad : the input of the first layer needs a gradient.
+        steps, batch
+            time steps and sequences; 1 each by default, which gives the cost of one step.
+        lengths
+            in their place, the length of every sequence of a packed batch. Only valid tokens count.
+        training
+            count the backward pass too.
+        input_grad
+            the input of the first layer needs a gradient.
 
+        Examples
+        --------
         >>> StackSpec("gru", 3, 5).macs(lengths=[6, 4, 3, 1]) == 14 * 120
         True
         """
@@ -230,15 +245,20 @@ class StackSpec:
 
         Parameters
         ----------
-        steps, batch, lengths : as in `macs`.
-        scheme : one of the four above.
-        dtype : name of a floating-point type, or a torch dtype.
+        steps, batch, lengths
+            as in `macs`.
+        scheme
+            one of the four above.
+        dtype
+            name of a floating-point type, or a torch dtype.
 
         Raises
         ------
         ValueError
             Where there is no closed form: ``layer_norm="gates"``, dropout, or ``"native"`` on packed input.
 
+        Examples
+        --------
         >>> StackSpec("lstm", 3, 5).storage(6, 4, scheme="gates+tanh")
         3360
         """
@@ -254,12 +274,13 @@ class StackSpec:
         scheme: str = "gates",
         dtype: Any = "float32",
     ) -> dict[str, int]:
-        """All that is kept for the backward pass, in bytes by name; `measure.saved_bytes` reads the sum.
+        """All that is kept for the backward pass, in bytes by name.
 
-        First a term for every layer and direction, and under ``"native"`` the outputs joined ``"between
-        layers"``; these make up `storage`. Then ``"initial states"``, which the first step needs, and
-        ``"input"``, the sequence fed to the first layer. Torch's GRU and LSTM kernels keep the state *before*
-        every step, not after it, so the initial one is among their vectors already.
+        The sum is what `rnnlib.measure.saved_bytes` reads off a live module. First comes a term for every
+        layer and direction, and under ``"native"`` the outputs joined ``"between layers"``; these make up
+        `storage`. Then ``"initial states"``, which the first step needs, and ``"input"``, the sequence fed to
+        the first layer. Torch's GRU and LSTM kernels keep the state *before* every step, not after it, so
+        the initial one is among their vectors already.
 
         >>> StackSpec("lstm", 3, 5).storage_terms(6, 4)
         {'l0': 2880, 'initial states': 160, 'input': 288}
@@ -301,6 +322,8 @@ class StackSpec:
         ValueError
             For ``"wavefront"`` on a bidirectional stack: a layer needs the whole sequence below it first.
 
+        Examples
+        --------
         >>> spec = StackSpec("lstm", 512, 512, num_layers=4)
         >>> spec.critical_path(512), spec.critical_path(512, "wavefront")
         (2048, 515)

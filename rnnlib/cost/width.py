@@ -39,11 +39,16 @@ def match(
 
     Parameters
     ----------
-    cell, input_size : as in `StackSpec`; ``options`` are its further arguments, such as ``num_layers``.
-    target : number of parameters to match.
-    bias : convention under which they are counted.
-    extra : parameters of the rest of the model as a function of ``hidden_size``; must not decrease.
-    below : take the largest count that does not exceed the target. Otherwise the nearest count wins, and
+    cell, input_size
+        as in `StackSpec`; ``options`` are its further arguments, such as ``num_layers``.
+    target
+        number of parameters to match.
+    bias
+        convention under which they are counted.
+    extra
+        parameters of the rest of the model as a function of ``hidden_size``; must not decrease.
+    below
+        take the largest count that does not exceed the target. Otherwise the nearest count wins, and
         a tie goes to the smaller width.
 
     Raises
@@ -51,6 +56,8 @@ def match(
     ValueError
         If the target is not positive, or ``below`` is asked for and even the narrowest stack exceeds it.
 
+    Examples
+    --------
     >>> match("rnn", 3, 180, bias="single")
     Match(hidden_size=12, parameters=192, target=180)
     >>> round(match("rnn", 3, 180, bias="single", below=True).mismatch, 2)
