@@ -397,7 +397,9 @@ def test_the_terms_name_every_block_and_what_lies_outside_the_layers():
     # Initial h and c, 2 * 4 * 5 floats for each of four blocks; the input, 24 * 3 floats.
     spec = StackSpec("lstm", 3, 5, 2, bidirectional=True)
     blocks = dict.fromkeys(("l0", "l0_reverse", "l1", "l1_reverse"), 6 * VECTOR)
-    assert spec.storage_terms(6, 4) == blocks | {"initial states": 640, "input": 288}
+    # The second layer takes in both directions of the first side by side, 24 * 10 floats.
+    beside = {"joined directions": 960, "initial states": 640, "input": 288}
+    assert spec.storage_terms(6, 4) == blocks | beside
     assert spec.storage(6, 4) == 4 * 6 * VECTOR
 
 
@@ -408,10 +410,10 @@ def test_only_an_lstm_has_a_second_initial_state_to_keep(cell, states):
 
 def test_the_terms_of_torchs_kernels_have_initial_states_for_an_rnn_alone():
     assert StackSpec("rnn", 3, 5, 2).storage_terms(6, 4, scheme="native") == {
-        "l0": 480, "l1": 480, "between layers": 480, "initial states": 2 * 4 * 5 * 4, "input": 288,
+        "l0": 480, "l1": 480, "joined steps": 480, "initial states": 2 * 4 * 5 * 4, "input": 288,
     }  # fmt: skip
     assert StackSpec("gru", 3, 5, 2).storage_terms(6, 4, scheme="native") == {
-        "l0": 3360, "l1": 3360, "between layers": 480, "input": 288,
+        "l0": 3360, "l1": 3360, "joined steps": 480, "input": 288,
     }  # fmt: skip
 
 
@@ -429,14 +431,33 @@ def test_dropout_between_layers_changes_nothing_where_there_is_only_one():
     assert StackSpec("lstm", 3, 5, dropout=0.5).storage(6, 4) == 2880
 
 
-def test_a_norm_of_the_output_and_a_shortcut_are_named_terms_of_the_storage():
-    spec = StackSpec("lstm", 5, 5, 2)
-    plain = spec.storage_terms(6, 4)
-    normed = replace(spec, layer_norm="output").storage_terms(6, 4)
-    summed = replace(spec, layer_norm="output", residual=True).storage_terms(6, 4)
-    assert set(plain) < set(normed)
-    assert {name: normed[name] for name in plain} == plain
-    assert {name: summed[name] for name in plain} == plain
+def test_a_norm_keeps_two_statistics_a_token_and_its_result_where_a_layer_takes_it_in():
+    plain = StackSpec("lstm", 5, 5, 3)
+    normed = replace(plain, layer_norm="output")
+    extra = {"output norms": 4 * (3 * 2 * 24 + 2 * 24 * 5)}
+    assert normed.storage_terms(6, 4) == plain.storage_terms(6, 4) | extra
+    assert normed.storage(6, 4) == plain.storage(6, 4)
+
+
+def test_a_residual_keeps_its_sum_where_a_layer_takes_it_in():
+    plain = StackSpec("lstm", 5, 5, 3)
+    for residual, sums in ((True, 2), (1, 2), (2, 1), (3, 0)):
+        extra = {"residual sums": sums * VECTOR} if sums else {}
+        assert replace(plain, residual=residual).storage_terms(6, 4) == plain.storage_terms(6, 4) | extra
+    narrow_input = StackSpec("lstm", 3, 5, 3, residual=True)
+    assert narrow_input.storage_terms(6, 4)["residual sums"] == VECTOR  # none at the first layer
+
+
+def test_with_both_the_sum_takes_the_place_of_the_norms_result():
+    both = StackSpec("lstm", 5, 5, 3, layer_norm="output", residual=True).storage_terms(6, 4)
+    assert (both["output norms"], both["residual sums"]) == (4 * 3 * 2 * 24, 2 * VECTOR)
+
+
+def test_torchs_kernels_keep_the_joined_steps_where_a_layer_or_a_norm_takes_them_in():
+    plain = StackSpec("gru", 5, 5, 3)
+    for options, joined in (({}, 2), ({"residual": True}, 0), ({"layer_norm": "output"}, 3)):
+        terms = replace(plain, **options).storage_terms(6, 4, scheme="native")
+        assert terms.get("joined steps", 0) == joined * VECTOR
 
 
 # --- The critical path ------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
@@ -9,12 +10,12 @@ from math import prod
 from typing import Any
 
 from .block import GATES, SCHEMES, Block
-from .checks import choice, integer, tokens_and_sequences
+from .checks import choice, integer, probability, tokens_and_sequences
 
 SCHEDULES = ("layerwise", "wavefront")
+CLASSES = ("RNN", "GRU", "LSTM", "RNNCell", "GRUCell", "LSTMCell")
 LAYER_NORMS = (None, "output", "gates")
-BETWEEN_LAYERS = ("joined outputs", "output norms", "residual sums")
-OUTSIDE_STORAGE = ("output norms", "residual sums", "initial states", "input")
+BESIDE_THE_LAYERS = ("joined directions", "output norms", "residual sums", "initial states", "input")
 DTYPE_BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 
 
@@ -73,10 +74,10 @@ class StackSpec:
 
     def __post_init__(self) -> None:
         choice("cell", self.cell, tuple(GATES))
-        integer("input_size", self.input_size, 0)
-        integer("hidden_size", self.hidden_size, 1)
-        integer("num_layers", self.num_layers, 1)
-        integer("proj_size", self.proj_size, 0)
+        for size, minimum in (("input_size", 0), ("hidden_size", 1), ("num_layers", 1), ("proj_size", 0)):
+            object.__setattr__(self, size, integer(size, getattr(self, size), minimum))
+        for switch in ("bias", "bidirectional"):
+            choice(switch, getattr(self, switch), (True, False))
         choice("layer_norm", self.layer_norm, LAYER_NORMS)
         if not isinstance(self.residual, bool):
             integer("residual", self.residual, 1)
@@ -87,8 +88,7 @@ class StackSpec:
         if self.proj_size >= self.hidden_size:
             raise ValueError(f"proj_size={self.proj_size}: expected less than hidden_size={self.hidden_size}")
         for name in ("dropout", "weight_dropout"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected a probability in [0, 1]")
+            probability(name, getattr(self, name))
 
     @classmethod
     def of(cls, module: Any) -> StackSpec:
@@ -101,9 +101,9 @@ class StackSpec:
         ValueError
             For any other module.
         """
-        names = [c.__name__.removesuffix("Cell") for c in type(module).__mro__]
-        cell = next((name.lower() for name in names if name.lower() in GATES), None)
-        if cell is None or not hasattr(module, "hidden_size"):
+        torchs = [c.__name__ for c in type(module).__mro__ if c.__module__.startswith("torch.nn.")]
+        cell = next((name.removesuffix("Cell").lower() for name in torchs if name in CLASSES), None)
+        if cell is None:
             raise ValueError(
                 f"module={type(module).__name__}: expected an RNN, GRU or LSTM, or one of their cells"
             )
@@ -269,7 +269,7 @@ class StackSpec:
         3360
         """
         terms = self.storage_terms(steps, batch, lengths=lengths, scheme=scheme, dtype=dtype)
-        return sum(size for term, size in terms.items() if term not in OUTSIDE_STORAGE)
+        return sum(size for term, size in terms.items() if term not in BESIDE_THE_LAYERS)
 
     def storage_terms(
         self,
@@ -286,8 +286,9 @@ class StackSpec:
         first two kinds.
 
         - A term for every layer and direction, named as its parameters end.
-        - ``"joined outputs"``: what a layer hands on, where that is a tensor of its own and is kept. Torch's
-          kernels gather the steps into one, and two directions are set side by side.
+        - ``"joined steps"``: torch's kernels gather the outputs of all steps into one tensor, which is kept
+          where a layer or a norm takes it in.
+        - ``"joined directions"``: two directions side by side, kept in the same places.
         - ``"output norms"``: mean and reciprocal deviation of every norm, and its result where the next
           layer takes it in.
         - ``"residual sums"``: sums that the next layer takes in.
@@ -316,23 +317,24 @@ class StackSpec:
             )
         tokens, sequences = tokens_and_sequences(steps, batch, lengths)
         blocks = list(self.blocks())
-        floats = {block.suffix: tokens * block.floats_per_step(scheme) for block in blocks}
-        floats |= dict.fromkeys(BETWEEN_LAYERS, 0)
+        floats = Counter({block.suffix: tokens * block.floats_per_step(scheme) for block in blocks})
+        joined = "joined steps" if scheme == "native" else "joined directions"
         for layer in range(self.num_layers):
-            wide = tokens * self.output_size
+            output = tokens * self.output_size
             normed, summed = self.layer_norm == "output", self.has_residual(layer)
             feeds_a_layer = layer + 1 < self.num_layers
             # The output of a layer is a tensor of its own unless it is the h that the scheme keeps anyway.
             if (scheme == "native" or self.bidirectional) and (normed or (feeds_a_layer and not summed)):
-                floats["joined outputs"] += wide
+                floats[joined] += output
             if normed:
-                floats["output norms"] += 2 * tokens + wide * (feeds_a_layer and not summed)
+                floats["output norms"] += 2 * tokens + output * (feeds_a_layer and not summed)
             if summed and feeds_a_layer:
-                floats["residual sums"] += wide
+                floats["residual sums"] += output
         if scheme != "native" or self.cell == "rnn":
             floats["initial states"] = sequences * sum(block.state_size for block in blocks)
         floats["input"] = tokens * self.input_size
-        return {term: count * bytes_of(dtype) for term, count in floats.items() if count}
+        size = bytes_of(dtype)
+        return {term: count * size for term, count in floats.items() if count}
 
     def critical_path(self, steps: int, schedule: str = "layerwise") -> int:
         """Cell steps that must follow one another.
