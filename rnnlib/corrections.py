@@ -20,9 +20,9 @@ class Correction:
 def corrections(*rows: Correction) -> Table:
     """The corrections of a chapter as a table.
 
-    >>> print(corrections(Correction("one and one is 3", f"{1 + 1}", f"{3 - 2}", "Sums")))
+    >>> print(corrections(Correction("one and one is 3", f"{1 + 1} is", f"by {3 - 2}", "Sums")))
     the text says     what is right  off by  shown in
     ----------------  -------------  ------  --------
-    one and one is 3  2              1       Sums
+    one and one is 3  2 is           by 1    Sums
     """
     return Table(("the text says", "what is right", "off by", "shown in"), [astuple(row) for row in rows])

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from statistics import median, quantiles
+from time import perf_counter
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -207,3 +209,54 @@ def saved_bytes(module: nn.Module, *inputs: Any, onednn: bool = False) -> int:
     with _separate_operators(onednn), torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         module(*_detached(inputs))
     return sum(tensor.untyped_storage().nbytes() for tensor in kept.values())
+
+
+class TimeRatio(NamedTuple):
+    """How long a function takes in units of a reference: median and quartiles over the rounds."""
+
+    median: float
+    lower: float
+    upper: float
+    seconds: float
+    """Median time of one call, in seconds."""
+
+
+def time_ratios(
+    functions: Mapping[str, Callable[[], object]], reference: str, rounds: int = 15, warm_up: int = 2
+) -> dict[str, TimeRatio]:
+    """Time functions alternately and compare each with a reference, round by round.
+
+    What slows a machine down slows neighbours in time alike, so the ratio within a round is steadier than
+    either time. The order is reversed in every other round.
+
+    Parameters
+    ----------
+    functions
+        what to call, by name.
+    reference
+        the name of the one to compare with; its own ratio is 1.
+    rounds, warm_up
+        how often each is timed, and called before that.
+
+    Examples
+    --------
+    >>> ratios = time_ratios({"short": lambda: sum(range(100)), "long": lambda: sum(range(10_000))}, "short")
+    >>> ratios["short"].median, ratios["long"].median > 10
+    (1.0, True)
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in functions}
+    names = list(functions)
+    for name in names * warm_up:
+        functions[name]()
+    for k in range(rounds):
+        for name in names[:: -1 if k % 2 else 1]:
+            start = perf_counter()
+            functions[name]()
+            seconds[name].append(perf_counter() - start)
+
+    def compare(name: str) -> TimeRatio:
+        ratios = [a / b for a, b in zip(seconds[name], seconds[reference], strict=True)]
+        lower, middle, upper = quantiles(ratios, n=4) if rounds > 1 else ratios * 3
+        return TimeRatio(middle, lower, upper, median(seconds[name]))
+
+    return {name: compare(name) for name in names}
