@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
+import rnnlib
 from rnnlib import audit
 from rnnlib.audit.parts import LinearPart
 from rnnlib.cost import Block
@@ -449,6 +450,93 @@ def test_a_verdict_of_no_never_stands_without_a_reason(module, inputs):
     result = audit(module, *inputs)
     assert unexplained(result) == []
     assert sides(result, "MACs", "forward")[0] == result.macs
+
+
+# --- Stacks of this library -------------------------------------------------------------------------------
+
+STACKS = {"rnn": rnnlib.RNN, "gru": rnnlib.GRU, "lstm": rnnlib.LSTM}
+SCHEMES = ("native", "gates", "gates+tanh", "recompute")
+
+
+# Vectors of 480 bytes a layer keeps, the initial states (80 bytes each) and the input.
+@pytest.mark.parametrize(
+    ("cell", "scheme", "kept"),
+    [
+        ("rnn", "native", 480 + 80 + 288),
+        ("rnn", "gates", 480 + 80 + 288),
+        ("rnn", "recompute", 480 + 80 + 288),
+        ("gru", "native", 7 * 480 + 288),
+        ("gru", "gates", 5 * 480 + 80 + 288),
+        ("gru", "gates+tanh", 5 * 480 + 80 + 288),
+        ("gru", "recompute", 480 + 80 + 288),
+        ("lstm", "native", 7 * 480 + 288),
+        ("lstm", "gates", 6 * 480 + 160 + 288),
+        ("lstm", "gates+tanh", 7 * 480 + 160 + 288),
+        ("lstm", "recompute", 2 * 480 + 160 + 288),
+    ],
+)
+def test_a_storage_scheme_keeps_what_its_closed_form_says(cell, scheme, kept):
+    result = audit(STACKS[cell](3, 5, storage=scheme), X)
+    assert sides(result, "bytes kept", "all") == (kept, kept)
+
+
+@pytest.mark.parametrize(("cell", "macs"), [("rnn", 40), ("gru", 120), ("lstm", 160)])
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_a_storage_scheme_does_not_change_the_forward_products(cell, macs, scheme):
+    result = audit(STACKS[cell](3, 5, storage=scheme), X)
+    assert sides(result, "MACs", "forward") == (24 * macs, 24 * macs)
+
+
+@pytest.mark.parametrize(
+    ("cell", "training"),
+    # Recomputing runs the forward products once more in the backward pass; the RNN has nothing to recompute.
+    [("rnn", 2420), ("gru", 7260 + 2880), ("lstm", 9680 + 3840)],
+)
+def test_recomputing_costs_a_second_forward_pass_and_the_audit_says_so(cell, training):
+    result = audit(STACKS[cell](3, 5, storage="recompute"), X)
+    assert sides(result, "MACs", "training")[1] == training
+    assert unexplained(result) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"num_layers": 2, "bidirectional": True},
+        {"num_layers": 3, "residual": True},
+        {"num_layers": 2, "layer_norm": "output"},
+        {"num_layers": 2, "layer_norm": "output", "residual": True, "bidirectional": True},
+        {"layer_norm": "gates"},
+        {"num_layers": 2, "dropout": 0.5},
+        {"weight_dropout": 0.3},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("scheme", ["native", "gates", "recompute"])
+@pytest.mark.parametrize("cell", STACKS)
+def test_a_stack_of_this_library_agrees_or_says_why_not(cell, scheme, options):
+    if options.get("layer_norm") == "gates" and scheme != "native" and cell != "lstm":
+        with pytest.raises(ValueError, match=r"^storage="):
+            STACKS[cell](3, 5, storage=scheme, **options)
+        return
+    assert unexplained(audit(STACKS[cell](3, 5, storage=scheme, **options), X)) == []
+
+
+# Parameters by hand: layer 0 and layer 1 of each convention are 150 and 180 for the GRU, two biases.
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [
+        ({}, 150 + 180),
+        ({"layer_norm": "output"}, 150 + 180 + 2 * 10),
+        ({"layer_norm": "gates"}, 170 + 200),
+        ({"residual": True}, 150 + 180),
+        ({"bidirectional": True}, 2 * (150 + 255)),
+        ({"bidirectional": True, "layer_norm": "output"}, 2 * (150 + 255) + 2 * 20),
+    ],
+)
+def test_the_parameters_of_a_stack_of_this_library_agree(options, parameters):
+    result = audit(rnnlib.GRU(3, 5, 2, **options), X)
+    assert sides(result, "parameters", "pytorch") == (parameters, parameters)
+    assert [r for r in result.rows if r.quantity == "parameters" and not r.agrees] == []
 
 
 # --- A wrong formula --------------------------------------------------------------------------------------

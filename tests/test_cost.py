@@ -401,6 +401,11 @@ def test_the_terms_name_every_block_and_what_lies_outside_the_layers():
     assert spec.storage(6, 4) == 4 * 6 * VECTOR
 
 
+@pytest.mark.parametrize(("cell", "states"), [("rnn", 1), ("gru", 1), ("lstm", 2)])
+def test_only_an_lstm_has_a_second_initial_state_to_keep(cell, states):
+    assert StackSpec(cell, 3, 5).storage_terms(6, 4)["initial states"] == states * 4 * 5 * 4
+
+
 def test_the_terms_of_torchs_kernels_have_initial_states_for_an_rnn_alone():
     assert StackSpec("rnn", 3, 5, 2).storage_terms(6, 4, scheme="native") == {
         "l0": 480, "l1": 480, "between layers": 480, "initial states": 2 * 4 * 5 * 4, "input": 288,
@@ -684,10 +689,28 @@ def test_everything_after_the_number_of_layers_goes_by_name():
         (nn.LSTMCell(3, 5), StackSpec("lstm", 3, 5)),
         (nn.LSTM(3, 5, 2, dropout=0.5), StackSpec("lstm", 3, 5, 2, dropout=0.5)),
         (nn.LSTM(3, 5, 2, dropout=0.5).eval(), StackSpec("lstm", 3, 5, 2)),
+        (rnnlib.RNN(3, 5, nonlinearity="relu"), StackSpec("rnn", 3, 5)),
+        (
+            rnnlib.LSTM(3, 5, 4, residual=3, layer_norm="output", bidirectional=True),
+            StackSpec("lstm", 3, 5, 4, residual=3, layer_norm="output", bidirectional=True),
+        ),
+        (rnnlib.GRU(3, 5, weight_dropout=0.3), StackSpec("gru", 3, 5, weight_dropout=0.3)),
+        (rnnlib.GRU(3, 5, weight_dropout=0.3).eval(), StackSpec("gru", 3, 5)),
     ],
 )
 def test_the_spec_of_a_live_module_has_its_dimensions(module, spec):
     assert StackSpec.of(module) == spec
+
+
+@few
+@given(stacks(), st.sampled_from([None, "output", "gates"]))
+def test_the_spec_of_a_stack_of_this_library_has_its_parameters(stack, layer_norm):
+    cell, D, H, options = stack
+    module = {"rnn": rnnlib.RNN, "gru": rnnlib.GRU, "lstm": rnnlib.LSTM}[cell](
+        D, H, layer_norm=layer_norm, **options
+    )
+    declared = {name: tuple(p.shape) for name, p in module.named_parameters()}
+    assert StackSpec.of(module).parameter_shapes() == declared
 
 
 @pytest.mark.parametrize("name", ["Encoder", "MyLSTM", "RNN", "Gru", "GRUCell"])

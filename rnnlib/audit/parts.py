@@ -144,6 +144,8 @@ class RecurrentPart(Part):
             terms.update(
                 self.spec.storage_terms(**self._extent(call), scheme=self.scheme, dtype=call.x.dtype)
             )
+            if self._copies_input_again(call):
+                terms["second copy of the input"] += call.x.numel() * call.x.element_size()
         del terms["input"]
         return dict(terms)
 
@@ -173,6 +175,12 @@ class RecurrentPart(Part):
             if lengths := self._extent(call).get("lengths"):
                 shorter += sum(length < max(lengths) for length in lengths)
         return per_sequence * shorter
+
+    def _copies_input_again(self, call: Call) -> bool:
+        """Torch's kernels copy a batch-first input to time-major order once for every direction."""
+        plain = self.scheme == "native" and not self.spec.residual and self.spec.layer_norm is None
+        transposed = not self.is_cell and self.module.batch_first and call.x.dim() == 3
+        return plain and transposed and self.spec.bidirectional and not call.x.transpose(0, 1).is_contiguous()
 
     def _of(self, names: Iterable[str], counts: Mapping[str, int]) -> int:
         return sum(counts.get(self._live_name(name), 0) for name in names)

@@ -166,8 +166,9 @@ def _kept_totals(module: nn.Module, parts: list[Part], kept: int) -> Iterator[Ro
         for output in measure.tensors_in(call.output)
     }
     inputs = {measure.storage_key(call.x): call.x for part in parts for call in part.calls}
+    layers = {block.suffix for part in recurrent for block in part.spec.blocks()}
     terms["input"] = sum(x.untyped_storage().nbytes() for key, x in inputs.items() if key not in own_outputs)
-    for term in ("between layers", "initial states", "input"):
-        if terms[term]:
-            yield Row("total", "bytes kept", term, terms[term], None)
+    for term, size in terms.items():
+        if size and term not in layers:
+            yield Row("total", "bytes kept", term, size, None)
     yield replace(total, closed_form=terms.total())

@@ -13,7 +13,8 @@ from .checks import choice, integer, tokens_and_sequences
 
 SCHEDULES = ("layerwise", "wavefront")
 LAYER_NORMS = (None, "output", "gates")
-OUTSIDE_THE_LAYERS = ("initial states", "input")
+BETWEEN_LAYERS = ("joined outputs", "output norms", "residual sums")
+OUTSIDE_STORAGE = ("output norms", "residual sums", "initial states", "input")
 DTYPE_BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 
 
@@ -140,6 +141,11 @@ class StackSpec:
         """Width of what a layer hands on, both directions side by side."""
         return self.directions * (self.proj_size or self.hidden_size)
 
+    def has_residual(self, layer: int) -> bool:
+        """Whether a layer, counted from 0, adds its input to its output: only where the widths agree."""
+        width = self.output_size if layer else self.input_size
+        return 0 < self.residual <= layer + 1 and width == self.output_size
+
     def blocks(self) -> Iterator[Block]:
         """Every layer and direction, in torch's order."""
         for layer, reverse in product(range(self.num_layers), (False, True)[: self.directions]):
@@ -240,7 +246,7 @@ class StackSpec:
         - ``"gates+tanh"``: also tanh c of an LSTM;
         - ``"recompute"``: h, and c of an LSTM;
         - ``"native"``: what torch's own kernels keep on the CPU with oneDNN off: tanh's result for an RNN,
-          seven vectors for a GRU or an LSTM, and between layers the joined output once more. That makes
+          seven vectors for a GRU or an LSTM, and between layers the gathered output once more. That makes
           :math:`2L - 1` and :math:`8L - 1` vectors in one direction.
 
         Parameters
@@ -263,7 +269,7 @@ class StackSpec:
         3360
         """
         terms = self.storage_terms(steps, batch, lengths=lengths, scheme=scheme, dtype=dtype)
-        return sum(size for term, size in terms.items() if term not in OUTSIDE_THE_LAYERS)
+        return sum(size for term, size in terms.items() if term not in OUTSIDE_STORAGE)
 
     def storage_terms(
         self,
@@ -276,11 +282,18 @@ class StackSpec:
     ) -> dict[str, int]:
         """All that is kept for the backward pass, in bytes by name.
 
-        The sum is what `rnnlib.measure.saved_bytes` reads off a live module. First comes a term for every
-        layer and direction, and under ``"native"`` the outputs joined ``"between layers"``; these make up
-        `storage`. Then ``"initial states"``, which the first step needs, and ``"input"``, the sequence fed to
-        the first layer. Torch's GRU and LSTM kernels keep the state *before* every step, not after it, so
-        the initial one is among their vectors already.
+        The sum is what `rnnlib.measure.saved_bytes` reads off a live module. `storage` is the sum of the
+        first two kinds.
+
+        - A term for every layer and direction, named as its parameters end.
+        - ``"joined outputs"``: what a layer hands on, where that is a tensor of its own and is kept. Torch's
+          kernels gather the steps into one, and two directions are set side by side.
+        - ``"output norms"``: mean and reciprocal deviation of every norm, and its result where the next
+          layer takes it in.
+        - ``"residual sums"``: sums that the next layer takes in.
+        - ``"initial states"``: what the first step needs. Torch's GRU and LSTM kernels keep the state
+          *before* every step, not after it, so the initial one is among their vectors already.
+        - ``"input"``: the sequence fed to the first layer.
 
         >>> StackSpec("lstm", 3, 5).storage_terms(6, 4)
         {'l0': 2880, 'initial states': 160, 'input': 288}
@@ -304,8 +317,18 @@ class StackSpec:
         tokens, sequences = tokens_and_sequences(steps, batch, lengths)
         blocks = list(self.blocks())
         floats = {block.suffix: tokens * block.floats_per_step(scheme) for block in blocks}
-        if scheme == "native":
-            floats["between layers"] = tokens * (self.num_layers - 1) * self.output_size
+        floats |= dict.fromkeys(BETWEEN_LAYERS, 0)
+        for layer in range(self.num_layers):
+            wide = tokens * self.output_size
+            normed, summed = self.layer_norm == "output", self.has_residual(layer)
+            feeds_a_layer = layer + 1 < self.num_layers
+            # The output of a layer is a tensor of its own unless it is the h that the scheme keeps anyway.
+            if (scheme == "native" or self.bidirectional) and (normed or (feeds_a_layer and not summed)):
+                floats["joined outputs"] += wide
+            if normed:
+                floats["output norms"] += 2 * tokens + wide * (feeds_a_layer and not summed)
+            if summed and feeds_a_layer:
+                floats["residual sums"] += wide
         if scheme != "native" or self.cell == "rnn":
             floats["initial states"] = sequences * sum(block.state_size for block in blocks)
         floats["input"] = tokens * self.input_size
