@@ -176,3 +176,4 @@ def test_search_works_from_the_disk(site_folder, browser):
     title = site.read(page).soup.h1.get_text().strip("# ¶")
     results = chrome.search(browser, page, max(title.split(), key=len))
     assert any(page.name in result for result in results), results
+    assert chrome.search(browser, page, "xyzzyplugh") == []

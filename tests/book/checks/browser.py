@@ -25,6 +25,7 @@ WIDTHS = (1440, 390)
 THEMES = ("light", "dark")
 LOCAL = ("file:", "data:", "blob:", "about:", "chrome-error:")
 THEMES_OWN = ("THEBE_JS_URL",)  # declared twice by the theme itself
+SEARCHED = "() => /found|did not match/.test(document.querySelector('#search-results')?.innerText)"
 FUNCTIONS = (Path(__file__).parent / "page.js").read_text(encoding="utf-8")
 
 
@@ -123,9 +124,8 @@ def search(browser: Browser, path: Path, words: str) -> list[str]:
         page.keyboard.press("Control+k")
         page.keyboard.type(words)
         page.keyboard.press("Enter")
-        results = page.locator("#search-results li a")
-        results.first.wait_for()
-        return [str(link.get_attribute("href")) for link in results.all()]
+        page.wait_for_function(SEARCHED)
+        return [str(link.get_attribute("href")) for link in page.locator("#search-results li a").all()]
 
 
 def _note(visit: Visit, message: str) -> None:
