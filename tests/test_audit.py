@@ -555,31 +555,40 @@ def a_gate_too_many(shapes):
     return wrong
 
 
+CONVENTIONS = ("pytorch", "single", "minimal")
 BROKEN = {
-    "products": (Block, "macs", one_more, {"MACs"}),
-    "shapes": (Block, "parameter_shapes", a_gate_too_many, {"parameters"}),
-    "storage": (Block, "floats_per_step", one_more, {"bytes kept"}),
-    "products of a head": (LinearPart, "macs", one_more, {"MACs"}),
-    "parameters of a head": (
-        LinearPart,
-        "closed_parameters",
-        lambda right: lambda self, convention: {"weight": 10, "bias": 3},
-        {"parameters"},
+    "products": (
+        Block, "macs", one_more,
+        [("a.l0", "MACs", "forward"), ("a.l1", "MACs", "forward"),
+         ("total", "MACs", "forward"), ("total", "MACs", "training")],
     ),
-}
+    "shapes": (
+        Block, "parameter_shapes", a_gate_too_many,
+        [(name, "parameters", c) for name in ("a.l0", "a.l1", "total") for c in CONVENTIONS],
+    ),
+    "storage": (Block, "floats_per_step", one_more, [("total", "bytes kept", "all")]),
+    "products of a head": (
+        LinearPart, "macs", one_more,
+        [("b", "MACs", "forward"), ("total", "MACs", "forward"), ("total", "MACs", "training")],
+    ),
+    "parameters of a head": (
+        LinearPart, "closed_parameters", lambda right: lambda self, convention: {"weight": 10, "bias": 3},
+        [("b", "parameters", "pytorch"), *(("total", "parameters", c) for c in CONVENTIONS)],
+    ),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("formula", BROKEN)
-def test_a_formula_broken_on_purpose_is_found_out(formula, monkeypatch):
+def test_a_formula_broken_on_purpose_is_found_out_in_every_row_it_feeds(formula, monkeypatch):
     model = Model(lambda r, h, x: h(r(x)[0]), nn.GRU(3, 5, 2), nn.Linear(5, 2))
     assert audit(model, X).agrees
-    owner, method, breaking, quantities = BROKEN[formula]
+    owner, method, breaking, wrong = BROKEN[formula]
     monkeypatch.setattr(owner, method, breaking(getattr(owner, method)))
     result = audit(model, X)
     assert not result.agrees
-    assert {quantity for _, quantity, _ in disagreements(result)} == quantities
-    verdicts = [line.split()[-1].lower() for line in str(result).splitlines() if line.startswith("total")]
-    assert "no" in verdicts
+    assert disagreements(result) == wrong
+    lines = [line.split() for line in str(result).splitlines()]
+    assert len([cells for cells in lines if cells[-1].lower() == "no"]) == len(wrong)
 
 
 def test_a_module_that_is_not_what_it_says_is_found_out():

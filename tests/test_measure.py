@@ -343,6 +343,14 @@ def test_onednn_runs_only_when_asked_to(onednn):
     assert seen == [onednn]
 
 
+@pytest.mark.parametrize("measurement", [measure.macs, measure.macs_by_parameter, measure.saved_bytes])
+def test_cudnn_which_runs_a_whole_layer_as_one_operator_never_runs(measurement):
+    seen = []
+    module = Calls(lambda linear, x: seen.append(torch.backends.cudnn.enabled) or linear(x), nn.Linear(3, 5))
+    measurement(module, padded())
+    assert seen == [False]
+
+
 # --- Measuring leaves no trace ----------------------------------------------------------------------------
 
 MEASUREMENTS = {
