@@ -131,7 +131,8 @@ def _copies(value: Any, leaves: list[Tensor] | None = None, memo: dict[int, Tens
     if isinstance(value, dict):
         return {key: _copies(item, leaves, memo) for key, item in value.items()}
     if isinstance(value, (tuple, list)):
-        return type(value)([_copies(item, leaves, memo) for item in value])
+        items = [_copies(item, leaves, memo) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
     return value
 
 
@@ -169,6 +170,13 @@ def _separate_operators(module: nn.Module, with_onednn: bool = False) -> Iterato
                 buffer.copy_(before)
 
 
+@contextmanager
+def counting_products(module: nn.Module) -> Iterator[Counter[str]]:
+    """Count what runs inside: multiply-accumulates by the name of the weight, as it goes on."""
+    with _separate_operators(module), _ProductCounter(module) as counter:
+        yield counter.macs
+
+
 def parameters(module: nn.Module) -> int:
     """Number of parameters, each shared one counted once.
 
@@ -186,9 +194,9 @@ def macs_by_parameter(module: nn.Module, *inputs: Any) -> dict[str, int]:
     >>> macs_by_parameter(nn.LSTM(3, 5), torch.zeros(6, 4, 3))
     {'weight_ih_l0': 1440, 'weight_hh_l0': 2400}
     """
-    with _separate_operators(module), _ProductCounter(module) as counter:
+    with counting_products(module) as macs:
         module(*_copies(inputs))
-    return dict(counter.macs)
+    return dict(macs)
 
 
 def macs(module: nn.Module, *inputs: Any, training: bool = False, input_grad: bool = False) -> int:
@@ -215,14 +223,16 @@ def macs(module: nn.Module, *inputs: Any, training: bool = False, input_grad: bo
     >>> macs(nn.LSTM(3, 5), torch.zeros(6, 4, 3))
     3840
     """
-    with _separate_operators(module), _ProductCounter(module) as counter:
+    with counting_products(module) as counted:
+        if not inputs:
+            raise ValueError("inputs=(): expected what the module is called with")
         leaves: list[Tensor] = []
         first = _copies(inputs[0], leaves if training and input_grad else None)
         output = next(tensors_in(module(first, *_copies(inputs[1:]))))
         wanted = [t for t in (*module.parameters(), *leaves) if t.requires_grad]
         if training and output.requires_grad:
             torch.autograd.grad(output.sum(), wanted, allow_unused=True)
-    return counter.macs.total()
+    return counted.total()
 
 
 def saved_bytes(module: nn.Module, *inputs: Any, onednn: bool = False) -> int:

@@ -195,13 +195,15 @@ class StackSpec:
         lengths: Sequence[int] | None = None,
         training: bool = False,
         input_grad: bool = False,
+        scheme: str = "gates",
     ) -> int:
         r"""Multiply-accumulates of the matrix products; biases and elementwise work are not among them.
 
         Forward, a block costs :math:`gH(i + W) + PH` per token, :math:`i` the width of its input. Training
         adds, as torch runs it from a zero initial state: as much again for the gradients of the weights;
         the gradient to the block's input (the first layer's only with ``input_grad``); the gradient to
-        :math:`h_{t-1}` at every step but each sequence's first; and the gradient through the projection.
+        :math:`h_{t-1}` at every step but each sequence's first; and the gradient through the projection. The
+        scheme ``"recompute"`` runs the products of a GRU's or an LSTM's gates once more.
 
         Parameters
         ----------
@@ -213,15 +215,19 @@ class StackSpec:
             count the backward pass too.
         input_grad
             the input of the first layer needs a gradient.
+        scheme
+            storage scheme that training follows, as in `storage`.
 
         Examples
         --------
         >>> StackSpec("gru", 3, 5).macs(lengths=[6, 4, 3, 1]) == 14 * 120
         True
         """
+        choice("scheme", scheme, SCHEMES)
         tokens, sequences = tokens_and_sequences(steps, batch, lengths)
         return sum(
-            block.macs(tokens, sequences, training, input_grad or block.layer > 0) for block in self.blocks()
+            block.macs(tokens, sequences, training, input_grad or block.layer > 0, scheme)
+            for block in self.blocks()
         )
 
     def flops(self, *args: Any, **kwargs: Any) -> int:
