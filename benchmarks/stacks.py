@@ -5,8 +5,8 @@
 
 Two threads, float32, one forward and one backward pass. In every round each contestant runs once, the order
 turning from round to round; a ratio is the median over the rounds of time / reference time in the same round.
-The GEMM limit is the training's multiply-adds divided by the rate that this machine reaches in one large square
-product in the same minute: no schedule of the same products is faster.
+The GEMM limit is the training's multiply-adds divided by the rate that this machine reaches in one large
+square product in the same minute.
 """
 
 from __future__ import annotations
@@ -26,13 +26,18 @@ import rnnlib
 from rnnlib import StackSpec
 
 THREADS = 2
-SHAPES = [(100, 32, 128, 128, 1), (100, 32, 512, 512, 1), (35, 20, 200, 200, 2), (512, 8, 256, 256, 4),
-          (28, 64, 28, 128, 2)]
+SHAPES = [
+    (100, 32, 128, 128, 1),
+    (100, 32, 512, 512, 1),
+    (35, 20, 200, 200, 2),
+    (512, 8, 256, 256, 4),
+    (28, 64, 28, 128, 2),
+]
 CELLS = ("RNN", "GRU", "LSTM")
 
 
 class Row(NamedTuple):
-    """A contestant, what it is compared with, and the ratio that it should reach at small H and at H = 512."""
+    """A contestant, what it is compared with, and the ratio to reach at small H and at H = 512."""
 
     cell: str
     options: dict
@@ -41,14 +46,18 @@ class Row(NamedTuple):
     reach_512: float
 
     def __str__(self) -> str:
-        return ", ".join(f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}"
-                         for name, value in self.options.items())
+        return ", ".join(
+            f'{name}="{value}"' if isinstance(value, str) else f"{name}={value}"
+            for name, value in self.options.items()
+        )
 
 
 ROWS = [
     *(Row(cell, {"storage": "native"}, None, 1.05, 1.05) for cell in CELLS),
-    *(Row(cell, {"storage": "native", "residual": True, "layer_norm": "output"}, None, 1.10, 1.10)
-      for cell in CELLS),
+    *(
+        Row(cell, {"storage": "native", "residual": True, "layer_norm": "output"}, None, 1.10, 1.10)
+        for cell in CELLS
+    ),
     Row("GRU", {"storage": "gates"}, None, 0.75, 0.90),
     Row("RNN", {"storage": "gates"}, None, 0.65, 0.85),
     Row("LSTM", {"storage": "gates"}, None, 1.5, 1.2),
@@ -69,8 +78,10 @@ def training_step(module: nn.Module, x: torch.Tensor) -> Callable[[], None]:
     return step
 
 
-def alternate(contestants: dict[str, Callable[[], None]], seconds: float, rounds: int) -> dict[str, list[float]]:
-    """Times of every contestant, round by round: at least ``rounds`` of them, then until ``seconds`` are over."""
+def alternate(
+    contestants: dict[str, Callable[[], None]], seconds: float, rounds: int
+) -> dict[str, list[float]]:
+    """Times of every contestant in every round: at least ``rounds``, then until ``seconds`` are over."""
     for run in contestants.values():
         for _ in range(2):
             run()
@@ -125,15 +136,23 @@ def measure_shape(shape: tuple[int, ...], seconds: float, rounds: int) -> list[s
             lines.append(
                 f"| {cell}, `{row}` | {against} | {', '.join(map(str, shape))} | {ratio:.2f} | {reach:.2f} | "
                 f"{'yes' if ratio <= reach else 'no'} | {1e3 * statistics.median(own):.1f} | "
-                f"{1e3 * statistics.median(times['torch.nn']):.1f} | {1e3 * limit:.1f} | {len(own)} |")
+                f"{1e3 * statistics.median(times['torch.nn']):.1f} | {1e3 * limit:.1f} | {len(own)} |"
+            )
             print(lines[-1], flush=True)
     return lines
 
 
 def processor() -> str:
     info = Path("/proc/cpuinfo")
-    models = [line.split(":")[1].strip() for line in info.read_text().splitlines()
-              if line.startswith("model name")] if info.exists() else []
+    models = (
+        [
+            line.split(":")[1].strip()
+            for line in info.read_text().splitlines()
+            if line.startswith("model name")
+        ]
+        if info.exists()
+        else []
+    )
     return f"{models[0]}, {len(models)} cores" if models else platform.processor() or platform.machine()
 
 
@@ -143,8 +162,8 @@ HEADER = """\
 Written by `python benchmarks/stacks.py`, whose docstring says how it measures. Forward and backward, float32,
 {threads} threads. {processor}; torch {torch}, Python {python}.
 
-Times are medians in milliseconds. "GEMM limit" is the time that the same multiply-adds would take in one large
-product, at {rate:.0f} billion multiply-adds a second.
+Times are medians in milliseconds. "GEMM limit" is the time that the same multiply-adds would take in one
+large product, at {rate:.0f} billion multiply-adds a second.
 
 | what | against | T, N, D, H, L | ratio | to reach | reached | ms | torch.nn, ms | GEMM limit, ms | rounds |
 |---|---|---|---|---|---|---|---|---|---|
@@ -152,14 +171,23 @@ product, at {rate:.0f} billion multiply-adds a second.
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="two rounds of the smallest shape; write nothing")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="two rounds of the smallest shape; write nothing"
+    )
     parser.add_argument("--seconds", type=float, default=8.0, help="for each cell and shape")
     arguments = parser.parse_args()
     torch.set_num_threads(THREADS)
     torch.manual_seed(0)
-    header = HEADER.format(threads=THREADS, processor=processor(), torch=torch.__version__,
-                           python=platform.python_version(), rate=gemm_rate() / 1e9)
+    header = HEADER.format(
+        threads=THREADS,
+        processor=processor(),
+        torch=torch.__version__,
+        python=platform.python_version(),
+        rate=gemm_rate() / 1e9,
+    )
     print(header, end="")
     if arguments.quick:
         measure_shape(SHAPES[-1], seconds=0, rounds=2)

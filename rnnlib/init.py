@@ -13,7 +13,7 @@ GATES = {"RNN_TANH": 1, "RNN_RELU": 1, "GRU": 3, "LSTM": 4}
 
 
 @torch.no_grad()
-def forget_bias_(module: nn.Module, value: float = 1.0) -> nn.Module:
+def forget_bias_(module: nn.RNNBase, value: float = 1.0) -> nn.RNNBase:
     """Set the forget gates' bias, b_ih + b_hh, to ``value`` in every layer and direction of an LSTM.
 
     Setting both vectors to ``value`` would double it. A stack with ``layer_norm="gates"`` has its shift set;
@@ -40,12 +40,12 @@ def forget_bias_(module: nn.Module, value: float = 1.0) -> nn.Module:
     return module
 
 
-def orthogonal_(module: nn.Module, gain: float = 1.0) -> nn.Module:
+def orthogonal_(module: nn.RNNBase, gain: float = 1.0) -> nn.RNNBase:
     """Make the recurrent matrix of every gate, layer and direction orthogonal, times ``gain``.
 
-    A gate's block of ``weight_hh`` is (H, H): W W^T = gain^2 I, and its Frobenius norm is gain * sqrt(H). Of a
-    projected LSTM it is (H, P) with orthonormal columns. Orthogonalising the whole (gates*H, H) matrix instead
-    leaves blocks that shrink the state. Saxe, McClelland and Ganguli 2014, arXiv:1312.6120.
+    A gate's block of ``weight_hh`` is (H, H): W W^T = gain^2 I, and its Frobenius norm is gain * sqrt(H). In
+    a projected LSTM it is (H, P) with orthonormal columns. Orthogonalising the whole (gates*H, H) matrix
+    instead leaves blocks that shrink the state. Saxe, McClelland and Ganguli 2014, arXiv:1312.6120.
 
     Raises
     ------
@@ -56,7 +56,7 @@ def orthogonal_(module: nn.Module, gain: float = 1.0) -> nn.Module:
     >>> [round(block.norm().item(), 4) for block in gru.weight_hh_l0.chunk(3)]
     [2.0, 2.0, 2.0]
     """
-    gates = GATES.get(getattr(module, "mode", None))
+    gates = GATES.get(getattr(module, "mode", ""))
     if gates is None:
         raise ValueError(f"module={type(module).__name__}: expected an RNN, GRU or LSTM")
     for name, parameter in module.named_parameters():

@@ -1,8 +1,8 @@
 """In which order the cells of a stack can run: layer by layer, along the wavefront, on P workers.
 
-Cell (l, t) of a unidirectional stack needs the state of (l, t-1) and the output of (l-1, t), and nothing else.
-All cells on an anti-diagonal l + t are therefore independent: a stack of L layers over T steps can be done in
-T + L - 1 ticks with L workers, while it has T*L cells (Appleyard, Kocisky and Blunsom 2016, arXiv:1604.01946).
+Cell (l, t) of a unidirectional stack needs the state of (l, t-1) and the output of (l-1, t), nothing else.
+All cells on an anti-diagonal l + t are therefore independent: a stack of L layers over T steps, T*L cells,
+can be done in T + L - 1 ticks by L workers (Appleyard, Kocisky and Blunsom 2016, arXiv:1604.01946).
 """
 
 from __future__ import annotations
@@ -14,10 +14,11 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 from torch.nn.functional import linear
+from torch.nn.utils.rnn import PackedSequence
 
 from .cells import gru_update, lstm_update, rnn_update
-from .inputs import Sequences, check_input
-from .stack import Stack
+from .stack.base import Stack
+from .stack.inputs import Sequences
 
 
 class Slot(NamedTuple):
@@ -52,8 +53,11 @@ def wavefront(steps: int, layers: int, workers: int | None = None) -> list[Slot]
     """
     _check_size(steps, layers)
     if workers is None:
-        return [Slot(tick, layer, layer, tick - layer) for tick in range(steps + layers - 1)
-                for layer in range(max(0, tick - steps + 1), min(layers, tick + 1))]
+        return [
+            Slot(tick, layer, layer, tick - layer)
+            for tick in range(steps + layers - 1)
+            for layer in range(max(0, tick - steps + 1), min(layers, tick + 1))
+        ]
     if workers < 1:
         raise ValueError(f"workers={workers}: expected at least 1")
     slots: list[Slot] = []
@@ -87,14 +91,14 @@ def run(module: Stack, input: Tensor, hx=None, schedule: str = "wavefront"):
     module : a unidirectional ``rnnlib.RNN``, ``GRU`` or ``LSTM``, with residuals and ``layer_norm="output"``
         if wanted.
     input, hx : as for the module; a tensor, not a packed sequence.
-    schedule : ``"layerwise"``, or ``"wavefront"``: the cells of a tick share their matrix products, one batched
-        product with the layers' weights side by side. Autograd sees every tick.
+    schedule : ``"layerwise"``, or ``"wavefront"``: all cells of a tick share a batched matrix product, with
+        the layers' weights side by side. Autograd sees every tick.
 
     Raises
     ------
     ValueError
-        For another schedule, and for what the wavefront does not run: two directions, packed input, dropout in
-        training and ``layer_norm="gates"``.
+        For another schedule, and for what the wavefront does not run: two directions, packed input, dropout
+        in training and ``layer_norm="gates"``.
 
     >>> import rnnlib
     >>> lstm, x = rnnlib.LSTM(3, 5, num_layers=4), torch.randn(6, 2, 3)
@@ -105,65 +109,68 @@ def run(module: Stack, input: Tensor, hx=None, schedule: str = "wavefront"):
         raise ValueError(f"schedule={schedule!r}: expected 'layerwise' or 'wavefront'")
     if schedule == "layerwise":
         return module(input, hx)
-    sequences = Sequences(input, module.batch_first)
-    dropout = module.training and (module.weight_dropout > 0 or (module.dropout > 0 and module.num_layers > 1))
-    for option, refused in (("bidirectional=True", module.bidirectional), ("packed input", sequences.packed),
-                            ("dropout in training mode", dropout),
-                            ("layer_norm='gates'", module.layer_norm == "gates")):
+    drops = module.weight_dropout > 0 or (module.dropout > 0 and module.num_layers > 1)
+    for option, refused in (
+        ("bidirectional=True", module.bidirectional),
+        ("packed input", isinstance(input, PackedSequence)),
+        ("dropout in training mode", module.training and drops),
+        ("layer_norm='gates'", module.layer_norm == "gates"),
+    ):
         if refused:
             raise ValueError(f"schedule='wavefront' does not run {option}")
-    check_input(type(module).__name__, sequences, module.input_size, module.weight_ih_l0)
-    rows, finals = _run_wavefront(module, sequences, module._initial_states(sequences, hx))
-    finals = tuple(sequences.callers_state(state) for state in finals)
-    return sequences.like_source(rows), finals if module.mode == "LSTM" else finals[0]
+    sequences, states = module._checked(input, hx)
+    return module._in_callers_form(sequences, *_run_wavefront(module, sequences, states))
 
 
 def _run_wavefront(module: Stack, sequences: Sequences, initial: tuple[Tensor, ...]):
-    x, layers = sequences.time_major, module.num_layers
-    weights = {name: [getattr(module, f"{name}_l{layer}") for layer in range(layers)]
-               for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-               if hasattr(module, f"{name}_l0")}
-    first_weights = [weights[name][0] for name in ("weight_ih", "bias_ih") if name in weights]
-    input_sums_of_first = linear(x, *first_weights)
-    stacked = {name: torch.stack(values[name == "weight_ih":]) for name, values in weights.items()
-               if layers > 1 or name != "weight_ih"}
+    layers = module.num_layers
 
-    def product(name: str, values: list[Tensor], lowest: int) -> Tensor:
-        """values[k] W^T + b in layer lowest + k, for every k: one batched product."""
-        offset = lowest - 1 if name == "weight_ih" else lowest
-        here = slice(offset, offset + len(values))
-        sums = torch.bmm(torch.stack(values), stacked[name][here].transpose(1, 2))
-        bias = stacked.get(name.replace("weight", "bias"))
-        return sums if bias is None else sums + bias[lowest:lowest + len(values), None]
+    def of_layers(name: str, first: int = 0) -> Tensor:
+        return torch.stack([module.get_parameter(f"{name}_l{layer}") for layer in range(first, layers)])
 
+    weight_hh = of_layers("weight_hh")
+    weight_ih = of_layers("weight_ih", first=1) if layers > 1 else weight_hh[1:]
+    weight_hr = of_layers("weight_hr") if module.proj_size else None
+    no_bias = weight_hh.new_zeros(weight_hh.shape[:2])
+    bias_ih, bias_hh = (of_layers("bias_ih"), of_layers("bias_hh")) if module.bias else (no_bias, no_bias)
+
+    x = sequences.rows.split(sequences.batch)
+    sums_of_first = linear(sequences.rows, module.weight_ih_l0, bias_ih[0]).split(sequences.batch)
     states = [tuple(state[layer] for state in initial) for layer in range(layers)]
-    handed_on: list[Tensor] = [x[:0]] * layers
+    handed_on = [x[0]] * layers  # what each layer handed on last
     outputs: list[Tensor] = []
     for tick, slots in groupby(wavefront(len(x), layers), key=lambda slot: slot.tick):
         active = [slot.layer for slot in slots]
         inputs = [handed_on[layer - 1] if layer else x[tick] for layer in active]
-        deeper = [i for i, layer in zip(inputs, active, strict=True) if layer]
-        input_sums = [input_sums_of_first[tick][None]] if active[0] == 0 else []
-        if deeper:
-            input_sums.append(product("weight_ih", deeper, max(1, active[0])))
-        state_sums = product("weight_hh", [states[layer][0] for layer in active], active[0])
+        low, high = active[0], active[-1] + 1
+        deeper = slice(max(low, 1), high)
+        input_sums = [sums_of_first[tick].unsqueeze(0)] if low == 0 else []
+        if high > 1:
+            weights = weight_ih[deeper.start - 1 : high - 1]
+            input_sums.append(_products(inputs[deeper.start - low :], weights, bias_ih[deeper]))
+        state_sums = _products([states[layer][0] for layer in active], weight_hh[low:high], bias_hh[low:high])
         reached = _update(module, torch.cat(input_sums), state_sums, [states[layer] for layer in active])
-        if "weight_hr" in weights:
-            reached = product("weight_hr", list(reached[0]), active[0]), *reached[1:]
+        if weight_hr is not None:
+            reached = torch.bmm(reached[0], weight_hr[low:high].transpose(1, 2)), reached[1]
         for layer, entering, *state in zip(active, inputs, *reached, strict=True):
             states[layer] = tuple(state)
             handed_on[layer] = module._hand_on(layer, entering, state[0], sequences)
-        if active[-1] == layers - 1:
+        if high == layers:
             outputs.append(handed_on[-1])
     return torch.cat(outputs), tuple(map(torch.stack, zip(*states, strict=True)))
 
 
+def _products(rows: list[Tensor], weights: Tensor, biases: Tensor) -> Tensor:
+    """rows[k] W_k^T + b_k for every cell k of a tick, in one batched product: (cells, N, gates*H)."""
+    return torch.baddbmm(biases.unsqueeze(1), torch.stack(rows), weights.transpose(1, 2))
+
+
 def _update(module: Stack, input_sums: Tensor, state_sums: Tensor, states) -> tuple[Tensor, ...]:
-    """The cells of a tick: sums (cells, N, gates*H) and their states to the new states, each (cells, N, H)."""
+    """The cells of a tick: sums (cells, N, gates*H) and states to the new states, each (cells, N, H)."""
     if module.mode == "LSTM":
         return lstm_update(input_sums, state_sums, torch.stack([c for _, c in states]))
     if module.mode == "GRU":
-        return (gru_update(input_sums, state_sums, torch.stack([h for h, in states])),)
+        return (gru_update(input_sums, state_sums, torch.stack([h for (h,) in states])),)
     return (rnn_update(input_sums, state_sums, getattr(torch, module.nonlinearity)),)
 
 

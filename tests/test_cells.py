@@ -41,7 +41,9 @@ def test_one_unit_by_hand():
 
     x, h, c = 0.5, -0.3, 0.8
     w, u, b, d = [0.1, -0.2, 0.3], [0.7, 0.4, -0.6], [0.05, 0.15, -0.25], [-0.1, 0.2, 0.35]
-    tensors = [torch.tensor(v).view(3, 1).double() for v in (w, u)] + [torch.tensor(v).double() for v in (b, d)]
+    tensors = [torch.tensor(v).view(3, 1).double() for v in (w, u)] + [
+        torch.tensor(v).double() for v in (b, d)
+    ]
     column = [torch.tensor([[v]]).double() for v in (x, h, c)]
 
     r = sigmoid(w[0] * x + b[0] + u[0] * h + d[0])
@@ -67,7 +69,7 @@ def test_both_resets_agree_exactly_where_theory_says(reset, bias):
         t[:H] = 0
     uniform[2][:H], uniform[3][:H] = math.log(reset / (1 - reset)), 0
     if not bias:
-        uniform[3][2 * H:] = 0
+        uniform[3][2 * H :] = 0
     pairs = [cell(x, h, *uniform) for cell in (cells.gru_cell, cells.gru_cell_reset_before)]
     assert torch.allclose(*pairs) != bias
     pairs = [cell(x, h, w_ih, w_hh) for cell in (cells.gru_cell, cells.gru_cell_reset_before)]
@@ -91,12 +93,16 @@ def test_layer_norm_cells_are_the_update_of_the_two_normalised_sums():
     x, h, c = torch.randn(N, D).double(), torch.randn(N, H).double(), torch.randn(N, H).double()
 
     def draw(gates):
-        return [torch.randn(*shape).double() for shape in
-                ((gates * H, D), (gates * H, H), (gates * H,), (gates * H,), (gates * H,))]
+        return [
+            torch.randn(*shape).double()
+            for shape in ((gates * H, D), (gates * H, H), (gates * H,), (gates * H,), (gates * H,))
+        ]
 
     w, u, g, k, s = draw(1)
-    torch.testing.assert_close(cells.layer_norm_rnn_cell(x, h, w, u, g, k, s),
-                               torch.tanh(norm(x @ w.t()) * g + s + norm(h @ u.t()) * k))
+    torch.testing.assert_close(
+        cells.layer_norm_rnn_cell(x, h, w, u, g, k, s),
+        torch.tanh(norm(x @ w.t()) * g + s + norm(h @ u.t()) * k),
+    )
 
     w, u, g, k, s = draw(3)
     shift_hn = torch.randn(H).double()

@@ -9,7 +9,7 @@ from rnnlib.init import forget_bias_, orthogonal_
 
 
 @pytest.mark.parametrize("library", [nn, rnnlib])
-def test_the_forget_bias_is_the_sum_of_both_vectors(library):               # case C19
+def test_the_forget_bias_is_the_sum_of_both_vectors(library):  # case C19
     torch.manual_seed(0)
     lstm = library.LSTM(2, 3, 3, bidirectional=True)
     before = {name: p.clone() for name, p in lstm.named_parameters()}
@@ -29,7 +29,7 @@ def test_the_forget_bias_is_the_sum_of_both_vectors(library):               # ca
     assert all(torch.equal(p, before[name]) for name, p in lstm.named_parameters() if "weight" in name)
 
 
-def test_without_biases_there_is_nothing_to_set():                          # case C19
+def test_without_biases_there_is_nothing_to_set():  # case C19
     lstm = rnnlib.LSTM(2, 3, bias=False)
     before = [p.clone() for p in lstm.parameters()]
     forget_bias_(lstm)
@@ -37,7 +37,7 @@ def test_without_biases_there_is_nothing_to_set():                          # ca
 
 
 @pytest.mark.parametrize("storage", ["native", "gates"])
-def test_what_a_forget_bias_of_one_does(storage):                           # case C19
+def test_what_a_forget_bias_of_one_does(storage):  # case C19
     lstm = rnnlib.LSTM(1, 1, storage=storage)
     for parameter in lstm.parameters():
         nn.init.zeros_(parameter)
@@ -56,7 +56,7 @@ def test_a_gate_norm_has_its_shift_set():
 
 @pytest.mark.parametrize("cell, gates", [("RNN", 1), ("GRU", 3), ("LSTM", 4)])
 @pytest.mark.parametrize("library", [nn, rnnlib])
-def test_every_gate_is_orthogonal_on_its_own(library, cell, gates):         # case X02
+def test_every_gate_is_orthogonal_on_its_own(library, cell, gates):  # case X02
     torch.manual_seed(0)
     module = getattr(library, cell)(4, 8, 2, bidirectional=True)
     assert orthogonal_(module) is module
@@ -64,11 +64,11 @@ def test_every_gate_is_orthogonal_on_its_own(library, cell, gates):         # ca
         if name.startswith("weight_hh"):
             for block in weight.view(gates, 8, 8):
                 torch.testing.assert_close(block @ block.t(), torch.eye(8))
-                assert block.norm().item() == pytest.approx(8 ** 0.5, abs=1e-5)
+                assert block.norm().item() == pytest.approx(8**0.5, abs=1e-5)
     whole = nn.init.orthogonal_(torch.empty(8 * gates, 8))
     assert cell == "RNN" or all(block.norm() < 2 for block in whole.view(gates, 8, 8))
     orthogonal_(module, gain=0.5)
-    assert module.weight_hh_l1[:8].norm().item() == pytest.approx(0.5 * 8 ** 0.5, abs=1e-5)
+    assert module.weight_hh_l1[:8].norm().item() == pytest.approx(0.5 * 8**0.5, abs=1e-5)
 
 
 def test_a_projected_lstm_gets_orthonormal_columns():

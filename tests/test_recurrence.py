@@ -15,7 +15,12 @@ from rnnlib.recurrence import Steps
 
 SCHEMES = ("gates", "gates+tanh", "recompute")
 D, H, P = 3, 4, 2
-BATCHES = [Steps((2, 2, 2)), Steps((3, 2, 2, 1)), Steps((3, 2, 2, 1), reverse=True), Steps((2,), reverse=True)]
+BATCHES = [
+    Steps((2, 2, 2)),
+    Steps((3, 2, 2, 1)),
+    Steps((3, 2, 2, 1), reverse=True),
+    Steps((2,), reverse=True),
+]
 
 
 def draw(*shape):
@@ -34,27 +39,61 @@ def rnn_cell(nonlinearity):
 
 # What to run over a sequence, the cell it must equal at every step, widths of the states, weights.
 CASES = {
-    "rnn": (lambda *a: recurrence.RNNRecurrence.apply(*a[:-1], "tanh"), rnn_cell(torch.tanh), (H,),
-            lambda: [draw(H, D), draw(H, H), draw(H), draw(H)]),
-    "relu": (lambda *a: recurrence.RNNRecurrence.apply(*a[:-1], "relu"), rnn_cell(torch.relu), (H,),
-             lambda: [draw(H, D), draw(H, H), draw(H), draw(H)]),
-    "gru": (recurrence.GRURecurrence.apply, lambda x, s, *w: (cells.gru_cell(x, *s, *w),), (H,),
-            lambda: [draw(3 * H, D), draw(3 * H, H), draw(3 * H), draw(3 * H)]),
-    "gru, no bias": (recurrence.GRURecurrence.apply, lambda x, s, *w: (cells.gru_cell(x, *s, *w),), (H,),
-                     lambda: [draw(3 * H, D), draw(3 * H, H), None, None]),
+    "rnn": (
+        lambda *a: recurrence.RNNRecurrence.apply(*a[:-1], "tanh"),
+        rnn_cell(torch.tanh),
+        (H,),
+        lambda: [draw(H, D), draw(H, H), draw(H), draw(H)],
+    ),
+    "relu": (
+        lambda *a: recurrence.RNNRecurrence.apply(*a[:-1], "relu"),
+        rnn_cell(torch.relu),
+        (H,),
+        lambda: [draw(H, D), draw(H, H), draw(H), draw(H)],
+    ),
+    "gru": (
+        recurrence.GRURecurrence.apply,
+        lambda x, s, *w: (cells.gru_cell(x, *s, *w),),
+        (H,),
+        lambda: [draw(3 * H, D), draw(3 * H, H), draw(3 * H), draw(3 * H)],
+    ),
+    "gru, no bias": (
+        recurrence.GRURecurrence.apply,
+        lambda x, s, *w: (cells.gru_cell(x, *s, *w),),
+        (H,),
+        lambda: [draw(3 * H, D), draw(3 * H, H), None, None],
+    ),
     "lstm": (recurrence.LSTMRecurrence.apply, cells.lstm_cell, (H, H), lambda: lstm_weights(False, False)),
-    "projected lstm": (recurrence.LSTMRecurrence.apply, cells.lstm_cell, (P, H),
-                       lambda: lstm_weights(False, True)),
-    "layer-norm lstm": (recurrence.LayerNormLSTMRecurrence.apply, cells.layer_norm_lstm_cell, (H, H),
-                        lambda: lstm_weights(True, False)),
-    "projected layer-norm lstm": (recurrence.LayerNormLSTMRecurrence.apply, cells.layer_norm_lstm_cell, (P, H),
-                                  lambda: lstm_weights(True, True)),
-    "layer-norm rnn": (lambda *a: recurrence.layer_norm_rnn(*a[:-1], torch.tanh),
-                       lambda x, s, *w: (cells.layer_norm_rnn_cell(x, *s, *w),), (H,),
-                       lambda: [draw(H, D), draw(H, H), draw(H), draw(H), draw(H)]),
-    "layer-norm gru": (lambda *a: recurrence.layer_norm_gru(*a[:-1]),
-                       lambda x, s, *w: (cells.layer_norm_gru_cell(x, *s, *w),), (H,),
-                       lambda: [draw(3 * H, D), draw(3 * H, H), *(draw(3 * H) for _ in range(3)), draw(H)]),
+    "projected lstm": (
+        recurrence.LSTMRecurrence.apply,
+        cells.lstm_cell,
+        (P, H),
+        lambda: lstm_weights(False, True),
+    ),
+    "layer-norm lstm": (
+        recurrence.LayerNormLSTMRecurrence.apply,
+        cells.layer_norm_lstm_cell,
+        (H, H),
+        lambda: lstm_weights(True, False),
+    ),
+    "projected layer-norm lstm": (
+        recurrence.LayerNormLSTMRecurrence.apply,
+        cells.layer_norm_lstm_cell,
+        (P, H),
+        lambda: lstm_weights(True, True),
+    ),
+    "layer-norm rnn": (
+        lambda *a: recurrence.layer_norm_rnn(*a[:-1], torch.tanh),
+        lambda x, s, *w: (cells.layer_norm_rnn_cell(x, *s, *w),),
+        (H,),
+        lambda: [draw(H, D), draw(H, H), draw(H), draw(H), draw(H)],
+    ),
+    "layer-norm gru": (
+        lambda *a: recurrence.layer_norm_gru(*a[:-1]),
+        lambda x, s, *w: (cells.layer_norm_gru_cell(x, *s, *w),),
+        (H,),
+        lambda: [draw(3 * H, D), draw(3 * H, H), *(draw(3 * H) for _ in range(3)), draw(H)],
+    ),
 }
 
 
@@ -66,9 +105,9 @@ def cell_by_cell(cell, steps, x, states, weights):
     rows, finals = [None] * len(x), []
     for n in range(steps.sizes[0]):
         tokens = [start + n for start, size in zip(starts, steps.sizes, strict=False) if n < size]
-        state = tuple(s[n:n + 1] for s in states)
+        state = tuple(s[n : n + 1] for s in states)
         for token in reversed(tokens) if steps.reverse else tokens:
-            state = cell(x[token:token + 1], state, *weights)
+            state = cell(x[token : token + 1], state, *weights)
             rows[token] = state[0]
         finals.append(state)
     return torch.cat(rows), *map(torch.cat, zip(*finals, strict=True))
@@ -86,13 +125,15 @@ def make(name, steps):
 @pytest.mark.parametrize("name", CASES)
 def test_equals_the_cell_step_by_step(name, scheme, steps):
     run, cell, x, states, weights = make(name, steps)
-    outputs = run(x, *states, *weights, steps, scheme)[:1 + len(states)]
+    outputs = run(x, *states, *weights, steps, scheme)[: 1 + len(states)]
     expected = cell_by_cell(cell, steps, x, states, weights)
     leaves = [t for t in (x, *states, *weights) if t is not None]
     cotangents = [torch.randn_like(t) for t in outputs]
     for ours, theirs in zip(
-            (*outputs, *torch.autograd.grad(outputs, leaves, cotangents)),
-            (*expected, *torch.autograd.grad(expected, leaves, cotangents)), strict=True):
+        (*outputs, *torch.autograd.grad(outputs, leaves, cotangents)),
+        (*expected, *torch.autograd.grad(expected, leaves, cotangents)),
+        strict=True,
+    ):
         torch.testing.assert_close(ours, theirs, rtol=1e-10, atol=1e-12)
 
 
@@ -101,12 +142,12 @@ def test_equals_the_cell_step_by_step(name, scheme, steps):
 def test_gradcheck(name, scheme):
     for steps in BATCHES[1:3]:
         run, _, x, states, weights = make(name, steps)
-        present = [w for w in weights if w is not None]
+        present, count = [w for w in weights if w is not None], len(states)
 
-        def outputs(x, *leaves, run=run, steps=steps, weights=weights, count=len(states)):
+        def outputs(x, *leaves, run=run, steps=steps, weights=weights, count=count):
             rest = iter(leaves[count:])
             weights = [None if w is None else next(rest) for w in weights]
-            return run(x, *leaves[:count], *weights, steps, scheme)[:1 + count]
+            return run(x, *leaves[:count], *weights, steps, scheme)[: 1 + count]
 
         assert gradcheck(outputs, (x, *states, *present), fast_mode=True)
 
@@ -125,8 +166,8 @@ def test_steps_visit_every_row_once_after_the_row_before_it(lengths, reverse):
     initial = -1 - torch.arange(sizes[0]).view(-1, 1)
     state, before = initial.clone(), torch.empty_like(rows)
     for view in visited:
-        before[view.flatten()] = state[:len(view)]
-        state[:len(view)] = view
+        before[view.flatten()] = state[: len(view)]
+        state[: len(view)] = view
     assert torch.equal(steps.before(rows, initial), before)
     expected = 0
     for block in steps.blocks:
@@ -159,68 +200,87 @@ def test_saved_bytes_are_those_of_the_cost_model(cell, storage):
                 h = torch.randn(layers, 4, proj_size or 5)
                 hx = ((h, torch.randn(layers, 4, 5)) if cell == "LSTM" else h,)
             outside = spec.storage_terms(**size, scheme=storage)
-            assert measure.saved_bytes(module, x, *hx) \
+            assert (
+                measure.saved_bytes(module, x, *hx)
                 == spec.storage(**size, scheme=storage) + outside["input"] + outside["initial states"]
+            )
 
 
-def test_saved_bytes_in_half_precision_are_half():                           # case X06
+def test_saved_bytes_in_half_precision_are_half():  # case X06
     for storage in SCHEMES:
         module = rnnlib.LSTM(3, 5, storage=storage)
         full = measure.saved_bytes(module, torch.randn(6, 4, 3))
         assert measure.saved_bytes(module.bfloat16(), torch.randn(6, 4, 3).bfloat16()) == full // 2
 
 
-@pytest.mark.parametrize("storage", SCHEMES)
+@pytest.mark.parametrize("storage", ["native", *SCHEMES])
 @pytest.mark.parametrize("cell", ["RNN", "GRU", "LSTM"])
 def test_saved_bytes_of_what_stands_between_the_layers(cell, storage):
     """The terms that the docstring of rnnlib.stack lists."""
+    native = storage == "native"
     for layers, bidirectional, residual, norm, input_size in product(
-            (1, 2, 3), (False, True), (False, True), (None, "output"), (3, 5, 10)):
-        spec, module = spec_and_module(cell, storage, input_size=input_size, num_layers=layers,
-                                       bidirectional=bidirectional, residual=residual, layer_norm=norm)
+        (1, 3), (False, True), (False, True), (None, "output"), (3, 5, 10)
+    ):
+        spec, module = spec_and_module(
+            cell,
+            storage,
+            input_size=input_size,
+            num_layers=layers,
+            bidirectional=bidirectional,
+            residual=residual,
+            layer_norm=norm,
+        )
         width = 10 if bidirectional else 5
-        for x, size in batches(input_size):
+        for x, size in batches(input_size)[: 1 if native else 2]:
             tokens = sum(size.get("lengths", [24]))
-            own = len([*spec.blocks()]) * tokens * spec.blocks().__next__().floats_per_step(storage)
-            states = 4 * sum(block.state_size for block in spec.blocks())
-            between = 0
+            blocks = list(spec.blocks())
+            floats = tokens * (input_size + sum(block.floats_per_step(storage) for block in blocks))
+            if not native or cell == "RNN":
+                floats += 4 * sum(block.state_size for block in blocks)
             for layer in range(layers):
                 has_residual = residual and (layer > 0 or input_size == width)
                 if norm:
-                    between += tokens * (2 + width * bidirectional)
-                if layer + 1 < layers and (bidirectional or norm or has_residual):
-                    between += tokens * width
-            expected = own + states + tokens * input_size + between
-            assert measure.saved_bytes(module, x) == 4 * expected
+                    floats += tokens * (2 + width * (bidirectional or native))
+                if layer + 1 < layers and (bidirectional or norm or has_residual or native):
+                    floats += tokens * width
+            assert measure.saved_bytes(module, x) == 4 * floats
 
 
 @pytest.mark.parametrize("cell", ["RNN", "GRU", "LSTM"])
 def test_macs_are_those_of_the_cost_model(cell):
-    for layers, bidirectional, proj_size, storage in product((1, 3), (False, True), (0, 2), ("gates", "gates+tanh")):
+    for layers, bidirectional, proj_size, storage in product(
+        (1, 3), (False, True), (0, 2), ("gates", "gates+tanh")
+    ):
         if proj_size and cell != "LSTM":
             continue
         options = {"num_layers": layers, "bidirectional": bidirectional}
-        spec, module = spec_and_module(cell, storage, **options, **({"proj_size": proj_size} if proj_size else {}))
+        spec, module = spec_and_module(
+            cell, storage, **options, **({"proj_size": proj_size} if proj_size else {})
+        )
         for x, size in batches(3):
             assert measure.macs(module, x) == spec.macs(**size)
             for input_grad in (False, True):
-                assert measure.macs(module, x, training=True, input_grad=input_grad) \
-                    == spec.macs(**size, training=True, input_grad=input_grad)
+                assert measure.macs(module, x, training=True, input_grad=input_grad) == spec.macs(
+                    **size, training=True, input_grad=input_grad
+                )
 
 
 @pytest.mark.parametrize("cell, again", [("RNN", 0), ("GRU", 1), ("LSTM", 1)])
 def test_recompute_repeats_the_products_of_the_forward_pass(cell, again):
     spec, module = spec_and_module(cell, "recompute", num_layers=2, bidirectional=True)
     for x, size in batches(3):
-        assert measure.macs(module, x, training=True) \
-            == spec.macs(**size, training=True) + again * spec.macs(**size)
+        assert measure.macs(module, x, training=True) == spec.macs(**size, training=True) + again * spec.macs(
+            **size
+        )
 
 
 def test_a_projected_recompute_does_not_project_again():
     spec, module = spec_and_module("LSTM", "recompute", proj_size=2)
     gates_alone = spec.macs(steps=6, batch=4) - 6 * 4 * 2 * 5
-    assert measure.macs(module, torch.randn(6, 4, 3), training=True) \
+    assert (
+        measure.macs(module, torch.randn(6, 4, 3), training=True)
         == spec.macs(steps=6, batch=4, training=True) + gates_alone
+    )
 
 
 def test_a_given_state_that_needs_its_gradient_costs_one_product_more():

@@ -38,7 +38,11 @@ def layers_of(module):
     for layer in range(module.num_layers):
         options = {"proj_size": module.proj_size} if module.mode == "LSTM" else {}
         single = getattr(nn, type(module).__name__)(
-            width if layer else module.input_size, module.hidden_size, bidirectional=module.bidirectional, **options)
+            width if layer else module.input_size,
+            module.hidden_size,
+            bidirectional=module.bidirectional,
+            **options,
+        )
         names = {name: name.replace("_l0", f"_l{layer}") for name in single.state_dict()}
         single.load_state_dict({name: getattr(module, ours) for name, ours in names.items()})
         yield single.double()
@@ -48,12 +52,12 @@ def h_of(state):
     return state[0] if isinstance(state, tuple) else state
 
 
-# Residual -----------------------------------------------------------------------------------------------------
+# Residual -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("storage", SCHEMES)
 @pytest.mark.parametrize("cell", CELLS)
-def test_zero_weights_make_a_residual_stack_the_identity(cell, storage):     # case C22
+def test_zero_weights_make_a_residual_stack_the_identity(cell, storage):  # case C22
     for bidirectional, layers in product((False, True), (1, 3)):
         width = 2 * H if bidirectional else H
         module = stack(cell, width, H, layers, residual=True, bidirectional=bidirectional, storage=storage)
@@ -71,10 +75,13 @@ def test_zero_weights_make_a_residual_stack_the_identity(cell, storage):     # c
 def test_hand_on_is_x_plus_dropout_of_norm_of_h(data):
     """The layer loop, written out with torch.nn's layers and torch.nn.LayerNorm."""
     cell = data.draw(st.sampled_from(CELLS))
-    options = {"num_layers": data.draw(st.integers(1, 4)), "bidirectional": data.draw(st.booleans()),
-               "residual": data.draw(st.sampled_from([False, True, 1, 2, 3, 9])),
-               "layer_norm": data.draw(st.sampled_from([None, "output"])),
-               "storage": data.draw(st.sampled_from(SCHEMES))}
+    options = {
+        "num_layers": data.draw(st.integers(1, 4)),
+        "bidirectional": data.draw(st.booleans()),
+        "residual": data.draw(st.sampled_from([False, True, 1, 2, 3, 9])),
+        "layer_norm": data.draw(st.sampled_from([None, "output"])),
+        "storage": data.draw(st.sampled_from(SCHEMES)),
+    }
     if cell == "LSTM":
         options["proj_size"] = data.draw(st.sampled_from([0, 2]))
     width = (1 + options["bidirectional"]) * (options.get("proj_size") or H)
@@ -96,7 +103,10 @@ def test_hand_on_is_x_plus_dropout_of_norm_of_h(data):
         before, after = (t.data if lengths is not None else t for t in (expected, handed_on))
         if module.layer_norm:
             norm = nn.LayerNorm(width).double()
-            norm.weight, norm.bias = getattr(module, f"gain_out_l{layer - 1}"), getattr(module, f"shift_out_l{layer - 1}")
+            norm.weight, norm.bias = (
+                getattr(module, f"gain_out_l{layer - 1}"),
+                getattr(module, f"shift_out_l{layer - 1}"),
+            )
             after = norm(after)
         if options["residual"] and layer >= int(options["residual"]) and (layer > 1 or input_size == width):
             after = before + after
@@ -104,10 +114,10 @@ def test_hand_on_is_x_plus_dropout_of_norm_of_h(data):
         h_n.append(h_of(final))
     got, wanted = (t.data if isinstance(t, PackedSequence) else t for t in (output, expected))
     torch.testing.assert_close(got, wanted)
-    torch.testing.assert_close(h_of(state), torch.cat(h_n))              # the raw states
+    torch.testing.assert_close(h_of(state), torch.cat(h_n))  # the raw states
 
 
-def test_nothing_is_broadcast_where_the_first_layers_widths_differ():        # case C22
+def test_nothing_is_broadcast_where_the_first_layers_widths_differ():  # case C22
     x = double(4, 2, 1)
     plain, residual = (stack("LSTM", 1, 5, residual=r) for r in (False, True))
     residual.load_state_dict(plain.state_dict())
@@ -127,11 +137,11 @@ def test_residual_from_a_layer_on():
     assert len({round(t.sum().item(), 9) for t in (none, one, two, three)}) == 4
 
 
-# LayerNorm ----------------------------------------------------------------------------------------------------
+# LayerNorm ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cell, count", [("RNN", 55), ("GRU", 170), ("LSTM", 230)])
-def test_parameters_of_gate_norms(cell, count):                              # case C24
+def test_parameters_of_gate_norms(cell, count):  # case C24
     for bias in (True, False):
         module = getattr(rnnlib, cell)(3, 5, bias=bias, layer_norm="gates")
         assert rnnlib.measure.parameters(module) == count
@@ -162,7 +172,7 @@ def test_gains_start_at_one_and_shifts_at_zero_and_come_back_to_it(cell):
                 elif name.startswith("shift"):
                     assert (parameter == 0).all()
                 else:
-                    assert 0.1 < parameter.abs().max() <= 5 ** -0.5
+                    assert 0.1 < parameter.abs().max() <= 5**-0.5
                 nn.init.normal_(parameter)
             module.reset_parameters()
 
@@ -173,7 +183,7 @@ def gate_norm_schemes(cell):
 
 @pytest.mark.parametrize("cell", CELLS)
 def test_gate_norm_equals_the_cells_and_runs_packed_in_both_directions(cell):
-    """Two layers, both directions, unsorted packed input; every sequence must come out as if it were alone."""
+    """Two layers, both directions, unsorted packed input: every sequence comes out as if it were alone."""
     step = {"RNN": layer_norm_rnn_cell, "GRU": layer_norm_gru_cell, "LSTM": layer_norm_lstm_cell}[cell]
     names = {"RNN": (), "GRU": ("shift_hn",), "LSTM": ("gain_c", "shift_c")}[cell]
     for storage in gate_norm_schemes(cell):
@@ -182,15 +192,17 @@ def test_gate_norm_equals_the_cells_and_runs_packed_in_both_directions(cell):
             nn.init.normal_(parameter)
         lengths = [2, 5, 3]
         x = double(max(lengths), 3, 3)
-        packed, state = module(pack_padded_sequence(x, torch.tensor(lengths), enforce_sorted=False))
+        packed, _ = module(pack_padded_sequence(x, torch.tensor(lengths), enforce_sorted=False))
         padded, _ = nn.utils.rnn.pad_packed_sequence(packed)
         for n, length in enumerate(lengths):
-            rows = x[:length, n:n + 1]
+            rows = x[:length, n : n + 1]
             for layer in range(2):
                 directions = []
                 for suffix in (f"_l{layer}", f"_l{layer}_reverse"):
-                    weights = [getattr(module, name + suffix) for name in
-                               ("weight_ih", "weight_hh", "gain_ih", "gain_hh", "shift", *names)]
+                    weights = [
+                        getattr(module, name + suffix)
+                        for name in ("weight_ih", "weight_hh", "gain_ih", "gain_hh", "shift", *names)
+                    ]
                     h = torch.zeros(1, H).double()
                     c = h
                     seen = []
@@ -199,7 +211,7 @@ def test_gate_norm_equals_the_cells_and_runs_packed_in_both_directions(cell):
                         seen.append(h)
                     directions.append(torch.stack(seen[::-1] if suffix.endswith("reverse") else seen))
                 rows = torch.cat(directions, -1)
-            torch.testing.assert_close(padded[:length, n:n + 1], rows)
+            torch.testing.assert_close(padded[:length, n : n + 1], rows)
 
 
 def test_gate_norm_uses_the_population_variance_with_eps_inside_the_root():
@@ -213,14 +225,14 @@ def test_gate_norm_uses_the_population_variance_with_eps_inside_the_root():
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_scaling_the_input_weights_leaves_a_gate_norm_unchanged(cell):       # case C24
+def test_scaling_the_input_weights_leaves_a_gate_norm_unchanged(cell):  # case C24
     for storage in gate_norm_schemes(cell):
         x = double(T, N, 3)
         normed = stack(cell, 3, 16, layer_norm="gates", storage=storage)
         plain = stack(cell, 3, 16, bias=False, storage=storage)
         changes = []
         for module in (normed, plain):
-            nn.init.normal_(module.weight_ih_l0)                # sums whose variance is far above eps
+            nn.init.normal_(module.weight_ih_l0)  # sums whose variance is far above eps
             before = module(x)[0].detach()
             with torch.no_grad():
                 module.weight_ih_l0 *= 10
@@ -235,7 +247,7 @@ def test_constant_input_to_a_norm_gives_finite_gradients(cell, norm):
         module = stack(cell, 3, H, 2, layer_norm=norm, storage=storage)
         for name, parameter in module.named_parameters():
             if name.startswith("weight"):
-                nn.init.constant_(parameter, 0.1)           # every row of every sum is the same
+                nn.init.constant_(parameter, 0.1)  # every row of every sum is the same
         x = torch.ones(T, N, 3, dtype=torch.float64, requires_grad=True)
         module(x)[0].sum().backward()
         assert all(t.grad.isfinite().all() for t in (x, *module.parameters()))
@@ -243,12 +255,14 @@ def test_constant_input_to_a_norm_gives_finite_gradients(cell, norm):
 
 @pytest.mark.parametrize("cell, storage", [("RNN", "gates"), ("GRU", "recompute"), ("LSTM", "gates+tanh")])
 def test_gate_norm_names_the_schemes_that_it_has(cell, storage):
-    with pytest.raises(ValueError, match=rf"storage='{storage}'.*: expected one of 'native'.*layer_norm='gates'"
-                       .replace("+", r"\+")):
+    with pytest.raises(
+        ValueError,
+        match=rf"storage='{storage}'.*: expected one of 'native'.*layer_norm='gates'".replace("+", r"\+"),
+    ):
         getattr(rnnlib, cell)(3, 5, layer_norm="gates", storage=storage)
 
 
-# Dropout ------------------------------------------------------------------------------------------------------
+# Dropout ------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("storage", SCHEMES)
@@ -270,17 +284,17 @@ def test_dropout_between_layers_draws_what_torch_draws(cell, storage):
 @pytest.mark.parametrize("mask", ["step", "sequence"])
 @pytest.mark.parametrize("storage", SCHEMES)
 @pytest.mark.parametrize("cell", CELLS)
-def test_dropping_everything_feeds_the_next_layer_zeros(cell, storage, mask):    # case C26
+def test_dropping_everything_feeds_the_next_layer_zeros(cell, storage, mask):  # case C26
     module = stack(cell, H, H, 2, dropout=1.0, dropout_mask=mask, storage=storage)
-    first, second = layers_of(module)
+    _, second = layers_of(module)
     x = double(T, N, H)
     torch.testing.assert_close(module(x)[0], second(torch.zeros_like(x))[0])
-    module.residual = True                                   # the shortcut is not dropped
+    module.residual = True  # the shortcut is not dropped
     torch.testing.assert_close(module(x)[0], x + second(x)[0])
 
 
 @pytest.mark.parametrize("cell", CELLS)
-def test_one_layer_drops_nothing_and_warns(cell):                            # case C26
+def test_one_layer_drops_nothing_and_warns(cell):  # case C26
     with pytest.warns(UserWarning, match="num_layers greater than 1") as caught:
         module = stack(cell, 3, H, dropout=0.5)
     assert len(caught) == 1
@@ -294,9 +308,10 @@ def test_one_layer_drops_nothing_and_warns(cell):                            # c
 
 @pytest.mark.parametrize("storage", SCHEMES)
 def test_a_sequence_mask_is_the_same_at_every_step_and_differs_between_sequences(storage):
-    module = stack("RNN", H, H, 2, nonlinearity="relu", bias=False, dropout=0.5, dropout_mask="sequence",
-                   storage=storage)
-    with torch.no_grad():                                    # both layers hand on what they receive
+    module = stack(
+        "RNN", H, H, 2, nonlinearity="relu", bias=False, dropout=0.5, dropout_mask="sequence", storage=storage
+    )
+    with torch.no_grad():  # both layers hand on what they receive
         for layer in range(2):
             getattr(module, f"weight_ih_l{layer}").copy_(torch.eye(H))
             getattr(module, f"weight_hh_l{layer}").zero_()
@@ -307,7 +322,7 @@ def test_a_sequence_mask_is_the_same_at_every_step_and_differs_between_sequences
         if batch is not x:
             output, _ = nn.utils.rnn.pad_packed_sequence(output)
         masks = output[0]
-        assert set(masks.flatten().tolist()) == {0.0, 2.0}                  # kept values are scaled by 1 / (1 - p)
+        assert set(masks.flatten().tolist()) == {0.0, 2.0}  # kept values are scaled by 1 / (1 - p)
         for n, length in enumerate(lengths if batch is not x else [50] * len(lengths)):
             assert torch.equal(output[:length, n], masks[n].expand(length, H))
         assert len({tuple(mask.tolist()) for mask in masks}) > 4
@@ -336,8 +351,18 @@ def test_weight_dropout_drops_recurrent_weights_once_per_call(cell, storage):
 
 @pytest.mark.parametrize("storage", SCHEMES)
 def test_dropout_is_deterministic_under_the_generator(storage):
-    module = stack("LSTM", H, H, 3, dropout=0.3, dropout_mask="sequence", weight_dropout=0.3, residual=True,
-                   layer_norm="output", storage=storage)
+    module = stack(
+        "LSTM",
+        H,
+        H,
+        3,
+        dropout=0.3,
+        dropout_mask="sequence",
+        weight_dropout=0.3,
+        residual=True,
+        layer_norm="output",
+        storage=storage,
+    )
     x = double(T, N, H)
     torch.manual_seed(1)
     first = module(x)[0]

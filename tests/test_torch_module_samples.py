@@ -13,12 +13,13 @@ SCHEMES = ("native", "gates", "gates+tanh", "recompute")
 
 
 def samples(cell):
-    """All samples in training and in evaluation mode: (constructor arguments, forward arguments, training)."""
+    """All samples, in training and in evaluation mode: constructor and forward arguments, training."""
     info = INFOS[getattr(nn, cell)]
     for training in (True, False):
         torch.manual_seed(0)
-        for sample in info.module_inputs_func(info, device="cpu", dtype=torch.float64, requires_grad=True,
-                                              training=training):
+        for sample in info.module_inputs_func(
+            info, device="cpu", dtype=torch.float64, requires_grad=True, training=training
+        ):
             yield sample.constructor_input, sample.forward_input, training
 
 
@@ -55,8 +56,9 @@ def test_forward_and_backward_agree(cell, storage):
 def test_torchs_error_samples_raise_the_same(cell):
     info = INFOS[getattr(nn, cell)]
     count = 0
-    for sample in info.module_error_inputs_func(info, device="cpu", dtype=torch.float32, requires_grad=False,
-                                                training=True):
+    for sample in info.module_error_inputs_func(
+        info, device="cpu", dtype=torch.float32, requires_grad=False, training=True
+    ):
         build, call = sample.module_error_input.constructor_input, sample.module_error_input.forward_input
         with pytest.raises(sample.error_type, match=sample.error_regex):
             module = getattr(rnnlib, cell)(*build.args, **build.kwargs)

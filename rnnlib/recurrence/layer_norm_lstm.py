@@ -38,20 +38,37 @@ def mean_and_scale(a: Tensor) -> tuple[Tensor, Tensor]:
 
 def norm_gradient(dy, a, mean, scale, gain) -> Tensor:
     """The gradient of a, where y = LN(a) * gain + shift."""
-    return aten.native_layer_norm_backward(dy, a, a.shape[-1:], mean, scale, gain, None, [True, False, False])[0]
+    return aten.native_layer_norm_backward(
+        dy, a, a.shape[-1:], mean, scale, gain, None, [True, False, False]
+    )[0]
 
 
 def norm_parameter_gradients(dy, a, mean, scale, gain) -> tuple[Tensor, Tensor]:
     """The gradients of gain and shift, summed over all rows."""
-    return aten.native_layer_norm_backward(dy, a, a.shape[-1:], mean, scale, gain, gain, [False, True, True])[1:]
+    return aten.native_layer_norm_backward(dy, a, a.shape[-1:], mean, scale, gain, gain, [False, True, True])[
+        1:
+    ]
 
 
 class LayerNormLSTMRecurrence(Function):
     """Keeps W_ih x, W_hh h, the gates, c and h, (13H + W) a step; with ``recompute`` c and h alone."""
 
     @staticmethod
-    def forward(x, h0, c0, weight_ih, weight_hh, gain_ih, gain_hh, shift, gain_c, shift_c, weight_hr,
-                steps: Steps, scheme: str):
+    def forward(
+        x,
+        h0,
+        c0,
+        weight_ih,
+        weight_hh,
+        gain_ih,
+        gain_hh,
+        shift,
+        gain_c,
+        shift_c,
+        weight_hr,
+        steps: Steps,
+        scheme: str,
+    ):
         from_input = torch.mm(x, weight_ih.t())
         gates = normalise(from_input, gain_ih, shift)
         from_state = torch.empty_like(gates)
@@ -59,7 +76,7 @@ class LayerNormLSTMRecurrence(Function):
         w_hh = weight_hh.t()
         h_n, c_n = h0.clone(), c0.clone()
         for block in steps.blocks:
-            h, c = h_n[:block.sequences], c_n[:block.sequences]
+            h, c = h_n[: block.sequences], c_n[: block.sequences]
             now = gates.new_empty(len(c), gates.shape[1])
             i, f, g, o = by_gate(now)
             visits = map(block.visits, (gates, from_state, cells, hidden))
@@ -75,7 +92,7 @@ class LayerNormLSTMRecurrence(Function):
                     h = torch.mul(o, tanh_c, out=h_t)
                 else:
                     h = torch.mm(o * tanh_c, weight_hr.t(), out=h_t)
-            h_n[:block.sequences] = h
+            h_n[: block.sequences] = h
         kept = () if scheme == "recompute" else (from_input, from_state, gates)
         return hidden, h_n, c_n, cells, *kept
 
@@ -90,8 +107,8 @@ class LayerNormLSTMRecurrence(Function):
     @staticmethod
     @once_differentiable
     def backward(ctx, dhidden, dh_n, dc_n, *_):
-        (x, h0, c0, weight_ih, weight_hh, gain_ih, gain_hh, shift, gain_c, shift_c, weight_hr,
-         hidden, cells, *kept) = ctx.saved_tensors
+        x, h0, c0, weight_ih, weight_hh, *norms, weight_hr, hidden, cells = ctx.saved_tensors[:13]
+        gain_ih, gain_hh, shift, gain_c, shift_c = norms
         steps, (needs_dx, needs_dh0, needs_dc0, *_) = ctx.steps, ctx.needs_input_grad
         before = steps.before(hidden, h0)
         if ctx.scheme == "recompute":
@@ -99,11 +116,10 @@ class LayerNormLSTMRecurrence(Function):
             gates = normalise(from_input, gain_ih, shift) + normalise(from_state, gain_hh)
             activate(by_gate(gates))
         else:
-            from_input, from_state, gates = kept
+            from_input, from_state, gates = ctx.saved_tensors[13:]
         tanh_cells = normalise(cells, gain_c, shift_c).tanh_()
         _, f, _, o = by_gate(gates)
-        norms = [mean_and_scale(a) for a in (from_input, from_state, cells)]
-        norm_input, norm_state, norm_cells = norms
+        stats_input, stats_state, stats_cells = map(mean_and_scale, (from_input, from_state, cells))
 
         # dsums starts as the local derivatives of all steps, dnormed as those of LN(c) * gain_c + shift_c.
         dsums, dfrom_state = torch.empty_like(gates), torch.empty_like(gates)
@@ -114,31 +130,43 @@ class LayerNormLSTMRecurrence(Function):
         dh_state, dc_state = or_zeros(dh_n, h0).clone(), or_zeros(dc_n, c0).clone()
         dh_total = torch.empty_like(hidden)
         for block in reversed(steps.blocks):
-            dh, dc = dh_state[:block.sequences], dc_state[:block.sequences]
-            dh_t, total_t, f_t, dnormed_t, dsums_t, difg_t, do_t, c_t, mean_c, scale_c, a_t, da_t, mean_a, scale_a = map(
-                block.visits, (dhidden, dh_total, f, dnormed, dsums, by_gate(dsums)[:3], by_gate(dsums)[3],
-                               cells, *norm_cells, from_state, dfrom_state, *norm_state))
+            dh, dc = dh_state[: block.sequences], dc_state[: block.sequences]
+            dh_t, total_t, f_t, dsums_t, dnormed_t = map(block.visits, (dhidden, dh_total, f, dsums, dnormed))
+            difg_t, do_t = map(block.visits, (by_gate(dsums)[:3], by_gate(dsums)[3]))
+            normed_cells = list(zip(*map(block.visits, (cells, *stats_cells)), strict=True))
+            normed_state = list(zip(*map(block.visits, (from_state, *stats_state)), strict=True))
+            dfrom_state_t = block.visits(dfrom_state)
             for t in reversed(range(block.steps)):
                 dh.add_(dh_t[t])
                 dm = dh if weight_hr is None else torch.mm(total_t[t].copy_(dh), weight_hr)
                 dnormed_t[t].mul_(dm)
-                dc.add_(norm_gradient(dnormed_t[t], c_t[t], mean_c[t], scale_c[t], gain_c))
+                dc.add_(norm_gradient(dnormed_t[t], *normed_cells[t], gain_c))
                 difg_t[t].mul_(dc)
                 do_t[t].mul_(dm)
                 dc.mul_(f_t[t])
-                da_t[t].copy_(norm_gradient(dsums_t[t], a_t[t], mean_a[t], scale_a[t], gain_hh))
+                dfrom_state_t[t].copy_(norm_gradient(dsums_t[t], *normed_state[t], gain_hh))
                 if t:
-                    torch.mm(da_t[t], weight_hh, out=dh)
+                    torch.mm(dfrom_state_t[t], weight_hh, out=dh)
             m = block.sequences if needs_dh0 else block.continued
-            torch.mm(da_t[0][:m], weight_hh, out=dh[:m])
+            torch.mm(dfrom_state_t[0][:m], weight_hh, out=dh[:m])
 
-        dfrom_input = norm_gradient(dsums, from_input, *norm_input, gain_ih)
-        dgain_ih, dshift = norm_parameter_gradients(dsums, from_input, *norm_input, gain_ih)
-        dgain_hh, _ = norm_parameter_gradients(dsums, from_state, *norm_state, gain_hh)
-        dgain_c, dshift_c = norm_parameter_gradients(dnormed, cells, *norm_cells, gain_c)
+        dfrom_input = norm_gradient(dsums, from_input, *stats_input, gain_ih)
+        dgain_ih, dshift = norm_parameter_gradients(dsums, from_input, *stats_input, gain_ih)
+        dgain_hh, _ = norm_parameter_gradients(dsums, from_state, *stats_state, gain_hh)
+        dgain_c, dshift_c = norm_parameter_gradients(dnormed, cells, *stats_cells, gain_c)
         dweight_hr = None if weight_hr is None else torch.mm(dh_total.t(), o * tanh_cells)
-        return (torch.mm(dfrom_input, weight_ih) if needs_dx else None,
-                dh_state if needs_dh0 else None,
-                dc_state if needs_dc0 else None,
-                torch.mm(dfrom_input.t(), x), torch.mm(dfrom_state.t(), before),
-                dgain_ih, dgain_hh, dshift, dgain_c, dshift_c, dweight_hr, None, None)
+        return (
+            torch.mm(dfrom_input, weight_ih) if needs_dx else None,
+            dh_state if needs_dh0 else None,
+            dc_state if needs_dc0 else None,
+            torch.mm(dfrom_input.t(), x),
+            torch.mm(dfrom_state.t(), before),
+            dgain_ih,
+            dgain_hh,
+            dshift,
+            dgain_c,
+            dshift_c,
+            dweight_hr,
+            None,
+            None,
+        )

@@ -70,12 +70,13 @@ class LSTMRecurrence(Function):
         w_hh = transposed(weight_hh, 4)
         h_n, c_n = h0.clone(), c0.clone()
         for block in steps.blocks:
-            h, c = h_n[:block.sequences], c_n[:block.sequences]
+            h, c = h_n[: block.sequences], c_n[: block.sequences]
             now, buffer, m = c.new_empty(4, *c.shape), torch.empty_like(c), torch.empty_like(c)
             i, f, g, o = now
             tanhs = [buffer] * block.steps if tanh_cells is None else block.visits(tanh_cells)
-            for sums, c_t, tanh_c, h_t in zip(*map(block.visits, (gates, cells)), tanhs, block.visits(hidden),
-                                              strict=True):
+            for sums, c_t, tanh_c, h_t in zip(
+                *map(block.visits, (gates, cells)), tanhs, block.visits(hidden), strict=True
+            ):
                 torch.baddbmm(sums, for_each_gate(h, 4), w_hh, out=now)
                 activate(now)
                 c.mul_(f).addcmul_(i, g)
@@ -86,7 +87,7 @@ class LSTMRecurrence(Function):
                     h = torch.mm(torch.mul(o, tanh_c, out=m), weight_hr.t(), out=h_t)
                 sums.copy_(now)
                 c_t.copy_(c)
-            h_n[:block.sequences] = h
+            h_n[: block.sequences] = h
         kept = {"gates": (gates,), "gates+tanh": (gates, tanh_cells), "recompute": ()}[scheme]
         return hidden, h_n, c_n, cells, *kept
 
@@ -101,8 +102,9 @@ class LSTMRecurrence(Function):
     @staticmethod
     @once_differentiable
     def backward(ctx, dhidden, dh_n, dc_n, *_):
-        (x, h0, c0, weight_ih, weight_hh, bias_ih, bias_hh, weight_hr,
-         hidden, cells, *kept) = ctx.saved_tensors
+        x, h0, c0, *weights, hidden, cells = ctx.saved_tensors[:10]
+        weight_ih, weight_hh, bias_ih, bias_hh, weight_hr = weights
+        kept = ctx.saved_tensors[10:]
         steps, (needs_dx, needs_dh0, needs_dc0, *_) = ctx.steps, ctx.needs_input_grad
         before, cells_before = steps.before(hidden, h0), steps.before(cells, c0)
         if ctx.scheme == "recompute":
@@ -113,6 +115,7 @@ class LSTMRecurrence(Function):
             gates = kept[0]
         tanh_cells = kept[1] if ctx.scheme == "gates+tanh" else torch.tanh(cells)
 
+        # The local derivatives for all steps at once; the loop multiplies dc' and dm into them, step by step.
         dgates = torch.empty_like(gates)
         local_derivatives(gates, cells_before, tanh_cells, dgates)
         difg, do = dgates[:3], dgates[3]
@@ -123,16 +126,14 @@ class LSTMRecurrence(Function):
         dh_state, dc_state = or_zeros(dh_n, h0).clone(), or_zeros(dc_n, c0).clone()
         dh_total = torch.empty_like(hidden)
         for block in reversed(steps.blocks):
-            dh, dc = dh_state[:block.sequences], dc_state[:block.sequences]
+            dh, dc = dh_state[: block.sequences], dc_state[: block.sequences]
             product = dh.new_empty(4, *dh.shape)
             dgates_t, difg_t, do_t, dc_dm_t, f_t, dh_t, total_t = map(
-                block.visits, (dgates, difg, do, dc_dm, gates[1], dhidden, dh_total))
+                block.visits, (dgates, difg, do, dc_dm, gates[1], dhidden, dh_total)
+            )
             for t in reversed(range(block.steps)):
                 dh.add_(dh_t[t])
-                if weight_hr is None:
-                    dm = dh
-                else:
-                    dm = torch.mm(total_t[t].copy_(dh), weight_hr)
+                dm = dh if weight_hr is None else torch.mm(total_t[t].copy_(dh), weight_hr)
                 dc.addcmul_(dm, dc_dm_t[t])
                 difg_t[t].mul_(dc)
                 do_t[t].mul_(dm)
@@ -144,7 +145,15 @@ class LSTMRecurrence(Function):
 
         dbias = None if bias_ih is None else bias_gradient(dgates)
         dweight_hr = None if weight_hr is None else torch.mm(dh_total.t(), gates[3] * tanh_cells)
-        return (input_gradient(dgates, weight_ih) if needs_dx else None,
-                dh_state if needs_dh0 else None,
-                dc_state if needs_dc0 else None,
-                weight_gradient(dgates, x), weight_gradient(dgates, before), dbias, dbias, dweight_hr, None, None)
+        return (
+            input_gradient(dgates, weight_ih) if needs_dx else None,
+            dh_state if needs_dh0 else None,
+            dc_state if needs_dc0 else None,
+            weight_gradient(dgates, x),
+            weight_gradient(dgates, before),
+            dbias,
+            dbias,
+            dweight_hr,
+            None,
+            None,
+        )

@@ -28,10 +28,10 @@ class RNNRecurrence(Function):
         w_hh = weight_hh.t()
         h_n = h0.clone()
         for block in steps.blocks:
-            h = h_n[:block.sequences]
+            h = h_n[: block.sequences]
             for a in block.visits(hidden):
                 h = activate(torch.addmm(a, h, w_hh, out=a))
-            h_n[:block.sequences] = h
+            h_n[: block.sequences] = h
         return hidden, h_n
 
     @staticmethod
@@ -48,12 +48,15 @@ class RNNRecurrence(Function):
 
         # The local derivatives for all steps at once; the loop multiplies dh into them, step by step.
         one = torch.ones_like(hidden)
-        da = (aten.tanh_backward(one, hidden) if ctx.nonlinearity == "tanh"
-              else aten.threshold_backward(one, hidden, 0))
+        da = (
+            aten.tanh_backward(one, hidden)
+            if ctx.nonlinearity == "tanh"
+            else aten.threshold_backward(one, hidden, 0)
+        )
 
         dstate = dh_n.clone()
         for block in reversed(ctx.steps.blocks):
-            dh = dstate[:block.sequences]
+            dh = dstate[: block.sequences]
             das, dhs = block.visits(da), block.visits(dhidden)
             dh += dhs[-1]
             for t in reversed(range(1, block.steps)):
@@ -64,5 +67,13 @@ class RNNRecurrence(Function):
             torch.mm(das[0][:n], weight_hh, out=dh[:n])
 
         dbias = da.sum(0) if ctx.has_bias else None
-        return (torch.mm(da, weight_ih) if needs_dx else None, dstate if needs_dh0 else None,
-                torch.mm(da.t(), x), torch.mm(da.t(), ctx.steps.before(hidden, h0)), dbias, dbias, None, None)
+        return (
+            torch.mm(da, weight_ih) if needs_dx else None,
+            dstate if needs_dh0 else None,
+            torch.mm(da.t(), x),
+            torch.mm(da.t(), ctx.steps.before(hidden, h0)),
+            dbias,
+            dbias,
+            None,
+            None,
+        )
