@@ -8,11 +8,11 @@ __all__ = ["Correction", "Match", "StackSpec", "Table", "corrections", "match", 
 
 try:
     from . import measure
-    from .audit import Audit, audit
+    from .audit import Audit, Row, audit
     from .stack import GRU, LSTM, RNN
 except ImportError as missing:
     if missing.name != "torch":
         raise
     # The closed forms need nothing but the standard library.
 else:
-    __all__ += ["GRU", "LSTM", "RNN", "Audit", "audit", "measure"]
+    __all__ += ["GRU", "LSTM", "RNN", "Audit", "Row", "audit", "measure"]
