@@ -91,7 +91,8 @@ class _ProductCounter(TorchDispatchMode):
 
 def _extent(tensor: Tensor) -> tuple[int, int]:
     """Where a tensor begins in its storage, and where it ends if it is contiguous."""
-    return tensor.storage_offset(), tensor.storage_offset() + tensor.numel()
+    start = int(tensor.storage_offset())
+    return start, start + tensor.numel()
 
 
 def storage_key(tensor: Tensor) -> int:
