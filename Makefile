@@ -49,6 +49,7 @@ bench: .venv  ## Time the stacks and their scaling; rewrites benchmarks/results.
 counters:  ## Compare the usual cost counters, in an environment of their own
 	test -d benchmarks/.venv-counters || $(PYTHON) -m venv benchmarks/.venv-counters
 	benchmarks/.venv-counters/bin/python -m pip install --quiet -r benchmarks/counters-requirements.txt
+	benchmarks/.venv-counters/bin/python -m pip install --quiet --no-deps -e .
 	benchmarks/.venv-counters/bin/python -m benchmarks.counters
 
 lock: .venv  ## Freeze newer versions, within the ranges of pyproject.toml, into requirements.txt
