@@ -1,4 +1,4 @@
-"""Backpropagation through time in segments: keep the states between them, run each again when it is needed."""
+"""Backpropagation through time in segments: keep the states between them, run each again when needed."""
 
 from __future__ import annotations
 

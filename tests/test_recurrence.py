@@ -286,6 +286,6 @@ def test_a_projected_recompute_does_not_project_again():
 def test_a_given_state_that_needs_its_gradient_costs_one_product_more():
     module = rnnlib.GRU(3, 5, storage="gates")
     x, h0 = torch.randn(6, 4, 3), torch.randn(1, 4, 5, requires_grad=True)
-    with measure._separate_operators(), measure._ProductCounter({}) as counter:
+    with measure.counting_products(module) as macs:
         module(x, h0)[0].sum().backward()
-    assert counter.macs.total() == StackSpec.of(module).macs(6, 4, training=True) + 4 * 3 * 5 * 5
+    assert macs.total() == StackSpec.of(module).macs(6, 4, training=True) + 4 * 3 * 5 * 5
