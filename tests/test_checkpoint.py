@@ -64,5 +64,5 @@ def test_a_stack_that_cannot_be_cut_along_time_is_refused(option):
 
 @pytest.mark.parametrize("segments", [0, -1, 1.5])
 def test_the_number_of_segments_is_checked(segments):
-    with pytest.raises(ValueError, match="segments=.*: expected a positive integer"):
+    with pytest.raises(ValueError, match=r"segments=.*: expected a positive integer"):
         Checkpointed(nn.LSTM(D, H), segments)
