@@ -21,7 +21,7 @@ class Checkpointed(nn.Module):
     Parameters
     ----------
     rnn
-        an RNN, GRU or LSTM of ``torch.nn`` or `rnnlib`, unidirectional and time-major.
+        an RNN, GRU or LSTM of ``torch.nn`` or ``rnnlib``, unidirectional and time-major.
     segments
         how many; at most as many as there are steps.
 

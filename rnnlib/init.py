@@ -25,6 +25,8 @@ def forget_bias_(module: nn.RNNBase, value: float = 1.0) -> nn.RNNBase:
     ValueError
         If ``module`` is not an LSTM.
 
+    Examples
+    --------
     >>> lstm = forget_bias_(nn.LSTM(3, 2), 1.0)
     >>> (lstm.bias_ih_l0 + lstm.bias_hh_l0)[2:4].tolist()
     [1.0, 1.0]
@@ -52,6 +54,8 @@ def orthogonal_(module: nn.RNNBase, gain: float = 1.0) -> nn.RNNBase:
     ValueError
         If ``module`` is not an RNN, GRU or LSTM.
 
+    Examples
+    --------
     >>> gru = orthogonal_(nn.GRU(3, 4))
     >>> [round(block.norm().item(), 4) for block in gru.weight_hh_l0.chunk(3)]
     [2.0, 2.0, 2.0]

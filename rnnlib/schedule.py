@@ -88,10 +88,13 @@ def run(module: Stack, input: Tensor, hx=None, schedule: str = "wavefront"):
 
     Parameters
     ----------
-    module : a unidirectional ``rnnlib.RNN``, ``GRU`` or ``LSTM``, with residuals and ``layer_norm="output"``
+    module
+        a unidirectional ``rnnlib.RNN``, ``GRU`` or ``LSTM``, with residuals and ``layer_norm="output"``
         if wanted.
-    input, hx : as for the module; a tensor, not a packed sequence.
-    schedule : ``"layerwise"``, or ``"wavefront"``: all cells of a tick share a batched matrix product, with
+    input, hx
+        as for the module; a tensor, not a packed sequence.
+    schedule
+        ``"layerwise"``, or ``"wavefront"``: all cells of a tick share a batched matrix product, with
         the layers' weights side by side. Autograd sees every tick.
 
     Raises
@@ -100,6 +103,8 @@ def run(module: Stack, input: Tensor, hx=None, schedule: str = "wavefront"):
         For another schedule, and for what the wavefront does not run: two directions, packed input, dropout
         in training and ``layer_norm="gates"``.
 
+    Examples
+    --------
     >>> import rnnlib
     >>> lstm, x = rnnlib.LSTM(3, 5, num_layers=4), torch.randn(6, 2, 3)
     >>> torch.allclose(run(lstm, x)[0], lstm(x)[0], atol=1e-6)

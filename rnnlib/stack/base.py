@@ -128,9 +128,11 @@ class Stack(nn.RNNBase):
 
         Parameters
         ----------
-        input : (T, N, input_size), or (N, T, input_size) with ``batch_first``, or (T, input_size) without a
+        input
+            (T, N, input_size), or (N, T, input_size) with ``batch_first``, or (T, input_size) without a
             batch, or a PackedSequence.
-        hx : initial states, zero if absent: h (num_layers*directions, N, W), where W is ``proj_size`` or else
+        hx
+            initial states, zero if absent: h (num_layers*directions, N, W), where W is ``proj_size`` or else
             ``hidden_size``, and for the LSTM (h, c) with c (num_layers*directions, N, hidden_size). N is the
             second dimension with ``batch_first`` too, and missing without a batch. For packed input the
             sequences are in the caller's order.
