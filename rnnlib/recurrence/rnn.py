@@ -14,8 +14,6 @@ from torch.autograd import Function
 from .once import once_differentiable
 from .steps import Steps
 
-aten = torch.ops.aten
-
 
 class RNNRecurrence(Function):
     """Keeps h. The derivatives of tanh and relu are functions of their output: nothing else is needed."""
@@ -47,12 +45,10 @@ class RNNRecurrence(Function):
         needs_dx, needs_dh0 = ctx.needs_input_grad[:2]
 
         # The local derivatives for all steps at once; the loop multiplies dh into them, step by step.
-        one = torch.ones_like(hidden)
-        da = (
-            aten.tanh_backward(one, hidden)
-            if ctx.nonlinearity == "tanh"
-            else aten.threshold_backward(one, hidden, 0)
-        )
+        if ctx.nonlinearity == "tanh":
+            da = torch.addcmul(hidden.new_ones(()), hidden, hidden, value=-1)
+        else:
+            da = (hidden > 0).to(hidden.dtype)
 
         dstate = dh_n.clone()
         for block in reversed(ctx.steps.blocks):
