@@ -1,7 +1,7 @@
 """Time rnnlib's stacks beside torch.nn's, in one process, and write the table to results.md.
 
-    python benchmarks/stacks.py              the whole table
-    python benchmarks/stacks.py --quick      two rounds of the smallest shape, to see that it runs
+    python -m benchmarks.stacks              the whole table
+    python -m benchmarks.stacks --quick      two rounds of the smallest shape, to see that it runs
 
 Two threads, float32, one forward and one backward pass. In every round each contestant runs once, the order
 turning from round to round; a ratio is the median over the rounds of time / reference time in the same round.
@@ -23,7 +23,7 @@ import torch
 from torch import nn
 
 import rnnlib
-from rnnlib import StackSpec
+from rnnlib import StackSpec, measure
 
 THREADS = 2
 SHAPES = [
@@ -78,29 +78,6 @@ def training_step(module: nn.Module, x: torch.Tensor) -> Callable[[], None]:
     return step
 
 
-def alternate(
-    contestants: dict[str, Callable[[], None]], seconds: float, rounds: int
-) -> dict[str, list[float]]:
-    """Times of every contestant in every round: at least ``rounds``, then until ``seconds`` are over."""
-    for run in contestants.values():
-        for _ in range(2):
-            run()
-    times: dict[str, list[float]] = {name: [] for name in contestants}
-    names = list(contestants)
-    end = time.perf_counter() + seconds
-    while len(times[names[0]]) < rounds or time.perf_counter() < end:
-        for name in names:
-            start = time.perf_counter()
-            contestants[name]()
-            times[name].append(time.perf_counter() - start)
-        names = names[1:] + names[:1]
-    return times
-
-
-def median_ratio(times: list[float], reference: list[float]) -> float:
-    return statistics.median(a / b for a, b in zip(times, reference, strict=True))
-
-
 def gemm_rate(size: int = 1024, rounds: int = 5) -> float:
     """Multiply-adds a second in one large product, the best of a few."""
     a, b = torch.randn(2, size, size)
@@ -124,13 +101,13 @@ def measure_shape(shape: tuple[int, ...], seconds: float, rounds: int) -> list[s
         for row in rows:
             module = getattr(rnnlib, cell)(input_size, hidden_size, layers, **row.options)
             contestants[str(row.options)] = training_step(module, x)
-        times = alternate(contestants, seconds, rounds)
+        times = measure.alternate(contestants, rounds, seconds)
         spec = StackSpec(cell.lower(), input_size, hidden_size, num_layers=layers)
         limit = spec.macs(steps, batch, training=True) / gemm_rate()
         for row in rows:
             own = times[str(row.options)]
             reference = times["torch.nn" if row.reference is None else str(row.reference)]
-            ratio = median_ratio(own, reference)
+            ratio = measure.TimeRatio.of(own, reference).median
             reach = row.reach_512 if hidden_size == 512 else row.reach
             against = f"nn.{cell}" if row.reference is None else f'`storage="{row.reference["storage"]}"`'
             lines.append(
@@ -143,23 +120,17 @@ def measure_shape(shape: tuple[int, ...], seconds: float, rounds: int) -> list[s
 
 
 def processor() -> str:
+    """The processor's name, where the system tells."""
     info = Path("/proc/cpuinfo")
-    models = (
-        [
-            line.split(":")[1].strip()
-            for line in info.read_text().splitlines()
-            if line.startswith("model name")
-        ]
-        if info.exists()
-        else []
-    )
+    lines = info.read_text().splitlines() if info.exists() else []
+    models = [line.split(":")[1].strip() for line in lines if line.startswith("model name")]
     return f"{models[0]}, {len(models)} cores" if models else platform.processor() or platform.machine()
 
 
 HEADER = """\
 # Stacks: rnnlib beside torch.nn
 
-Written by `python benchmarks/stacks.py`, whose docstring says how it measures. Forward and backward, float32,
+Written by `python -m benchmarks.stacks`, whose docstring says how it measures. Forward and backward, float32,
 {threads} threads. {processor}; torch {torch}, Python {python}.
 
 Times are medians in milliseconds. "GEMM limit" is the time that the same multiply-adds would take in one

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from statistics import median, quantiles
 from time import perf_counter
@@ -275,23 +275,54 @@ class TimeRatio(NamedTuple):
     seconds: float
     """Median time of one call, in seconds."""
 
+    @classmethod
+    def of(cls, seconds: Sequence[float], reference: Sequence[float]) -> TimeRatio:
+        """Compare times taken in the same rounds."""
+        ratios = [a / b for a, b in zip(seconds, reference, strict=True)]
+        lower, middle, upper = quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
+        return cls(middle, lower, upper, median(seconds))
 
-def time_ratios(
-    functions: Mapping[str, Callable[[], object]], reference: str, rounds: int = 15, warm_up: int = 2
-) -> dict[str, TimeRatio]:
-    """Time functions alternately and compare each with a reference, round by round.
 
-    What slows a machine down slows neighbours in time alike, so the ratio within a round is steadier than
-    either time. The order is reversed in every other round.
+def alternate(
+    functions: Mapping[str, Callable[[], object]], rounds: int = 15, seconds: float = 0.0, warm_up: int = 2
+) -> dict[str, list[float]]:
+    """Time functions alternately: one call of each a round, in an order that turns from round to round.
+
+    What slows a machine down slows neighbours in time alike, so the ratio of two times of a round is
+    steadier than either.
 
     Parameters
     ----------
     functions
         what to call, by name.
-    reference
-        the name of the one to compare with; its own ratio is 1.
-    rounds, warm_up
-        how often each is timed, and called before that.
+    rounds, seconds
+        at least so many rounds, and more until so much time is over.
+    warm_up
+        how often each is called before that.
+
+    Returns
+    -------
+    dict
+        Seconds of every call, by name, a list as long as there were rounds.
+    """
+    names = list(functions)
+    for name in names * warm_up:
+        functions[name]()
+    times: dict[str, list[float]] = {name: [] for name in names}
+    end = perf_counter() + seconds
+    while len(times[names[-1]]) < rounds or perf_counter() < end:
+        for name in names:
+            start = perf_counter()
+            functions[name]()
+            times[name].append(perf_counter() - start)
+        names = names[1:] + names[:1]
+    return times
+
+
+def time_ratios(
+    functions: Mapping[str, Callable[[], object]], reference: str, rounds: int = 15, warm_up: int = 2
+) -> dict[str, TimeRatio]:
+    """Time functions alternately and compare each with the one that is named as the reference.
 
     Examples
     --------
@@ -299,19 +330,5 @@ def time_ratios(
     >>> ratios["short"].median, ratios["long"].median > 10
     (1.0, True)
     """
-    seconds: dict[str, list[float]] = {name: [] for name in functions}
-    names = list(functions)
-    for name in names * warm_up:
-        functions[name]()
-    for k in range(rounds):
-        for name in names[:: -1 if k % 2 else 1]:
-            start = perf_counter()
-            functions[name]()
-            seconds[name].append(perf_counter() - start)
-
-    def compare(name: str) -> TimeRatio:
-        ratios = [a / b for a, b in zip(seconds[name], seconds[reference], strict=True)]
-        lower, middle, upper = quantiles(ratios, n=4) if rounds > 1 else ratios * 3
-        return TimeRatio(middle, lower, upper, median(seconds[name]))
-
-    return {name: compare(name) for name in names}
+    times = alternate(functions, rounds, warm_up=warm_up)
+    return {name: TimeRatio.of(seconds, times[reference]) for name, seconds in times.items()}
