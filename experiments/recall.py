@@ -4,7 +4,8 @@
     python -m experiments.recall --quick    a small version, into _build/experiments
 
 A learning rate is tuned for every arm, a cell and a depth, at one lag and on seeds of its own
-(recall-tuning.csv). Then every arm is trained at every lag on every seed. The README beside this file describes the tables.
+(recall-tuning.csv). Then every arm is trained at every lag on every seed. The README beside this file
+describes the tables.
 """
 
 from __future__ import annotations

@@ -20,16 +20,12 @@ COLUMNS = ["task", "cell", "depth", "seed", "lag", "lr", "steps", "accuracy", "c
            "version"]  # fmt: skip
 
 
-def quick(folder):
-    command = [sys.executable, "-m", "experiments.recall", "--quick", "--folder", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=300)
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Where a quick sweep has run."""
     folder = tmp_path_factory.mktemp("recall")
-    quick(folder)
+    command = [sys.executable, "-m", "experiments.recall", "--quick", "--folder", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True, timeout=300)
     return folder
 
 
@@ -66,7 +62,7 @@ def test_a_sweep_that_was_cut_off_resumes(folder):
     lines = whole.splitlines(keepends=True)
     kept = "".join(lines[:-2])
     table.write_text(kept + lines[-2][:25])  # killed in the middle of a line
-    quick(folder)
+    recall.main(["--quick", "--folder", str(folder), "--processes", "1"])
     assert table.read_text().startswith(kept)
 
     def scores(text):
@@ -197,7 +193,9 @@ def test_every_run_has_one_thread_and_the_caller_keeps_its_own(tmp_path):
 def test_values_are_read_by_kind(tmp_path):
     path = tmp_path / "table.csv"
     path.write_text('a,b,c,d,e\n1,0.5,,"x, 2.0",1e-05\n')
-    assert load(path) == [{"a": 1, "b": 0.5, "c": None, "d": "x, 2.0", "e": 1e-5}]
+    (row,) = load(path)
+    assert row == {"a": 1, "b": 0.5, "c": None, "d": "x, 2.0", "e": 1e-5}
+    assert isinstance(row["a"], int)
 
 
 # --- Bootstrap --------------------------------------------------------------------------------------------
