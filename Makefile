@@ -4,7 +4,7 @@ BIN := .venv/bin
 URL_NOW := $(shell sed -n 's/^  url: *//p' _config.yml)
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv book test check lab notebooks corrections counters lock repository clean
+.PHONY: help .venv book test check lab notebooks corrections bench counters lock repository clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z.]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,16 @@ notebooks: .venv  ## Execute every notebook from the top and store its outputs (
 
 corrections: .venv  ## Collect the chapters' corrections into book/corrections.md
 	$(BIN)/python -m tools.corrections
+
+bench: .venv  ## Time the stacks and their scaling; rewrites benchmarks/results.md and scaling.csv
+	$(BIN)/python -m benchmarks.stacks
+	$(BIN)/python -m benchmarks.scaling
+
+counters:  ## Compare the usual cost counters, in an environment of their own
+	test -d benchmarks/.venv-counters || $(PYTHON) -m venv benchmarks/.venv-counters
+	benchmarks/.venv-counters/bin/python -m pip install --quiet -r benchmarks/counters-requirements.txt
+	benchmarks/.venv-counters/bin/python -m pip install --quiet --no-deps -e .
+	benchmarks/.venv-counters/bin/python -m benchmarks.counters
 
 lock: .venv  ## Freeze newer versions, within the ranges of pyproject.toml, into requirements.txt
 	$(BIN)/python -m tools.lock

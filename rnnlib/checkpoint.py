@@ -1,4 +1,4 @@
-"""Backpropagation through time in segments: keep the states between them, run each again when it is needed."""
+"""Backpropagation through time in segments: keep the states between them, run each again when needed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Checkpointed(nn.Module):
     Parameters
     ----------
     rnn
-        an RNN, GRU or LSTM of ``torch.nn`` or `rnnlib`, unidirectional and time-major.
+        an RNN, GRU or LSTM of ``torch.nn`` or ``rnnlib``, unidirectional and time-major.
     segments
         how many; at most as many as there are steps.
 

@@ -19,7 +19,7 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from rnnlib import StackSpec, match
 from rnnlib.cost.block import BIAS_CONVENTIONS, GATES, SCHEMES
-from rnnlib.cost.spec import DTYPE_BYTES, OUTSIDE_THE_LAYERS
+from rnnlib.cost.spec import DTYPE_BYTES
 
 ROOT = Path(__file__).parents[1]
 FLAGS = [
@@ -227,8 +227,9 @@ def expected_figures(state: State) -> dict[str, str]:
     for mode in [False, True] if training else [False]:
         name = "training" if mode else "forward"
         for size, arguments in {"step": {}, "batch": batch}.items():
-            figures[f"{name} {size} MACs"] = f"{spec.macs(**arguments, training=mode):,}"
-            figures[f"{name} {size} FLOPs"] = f"{spec.flops(**arguments, training=mode):,}"
+            arguments = arguments | {"training": mode, "scheme": state["scheme"]}
+            figures[f"{name} {size} MACs"] = f"{spec.macs(**arguments):,}"
+            figures[f"{name} {size} FLOPs"] = f"{spec.flops(**arguments):,}"
     terms: dict[str, int] | None = None
     options = {"scheme": state["scheme"], "dtype": state["dtype"]}
     if training:
@@ -238,7 +239,7 @@ def expected_figures(state: State) -> dict[str, str]:
             figures["storage"] = f"Not possible: {reason(error)}."
         else:
             sizes = {"storage": spec.storage(**batch, **options), "all kept": sum(terms.values())}
-            sizes |= {term: terms.get(term, 0) for term in OUTSIDE_THE_LAYERS}
+            sizes |= {term: terms.get(term, 0) for term in ("joined directions", "initial states", "input")}
             for name, size in sizes.items():
                 figures |= {name: f"{size:,}", f"{name} MiB": decimal(Fraction(size, 2**20))}
     for schedule in ("layerwise", "wavefront"):
@@ -246,7 +247,7 @@ def expected_figures(state: State) -> dict[str, str]:
             figures[schedule] = f"{spec.critical_path(steps, schedule):,}"
         except ValueError as error:
             figures[schedule] = f"Not possible: {reason(error)}."
-    figures |= layer_figures(spec, batch, bias, training, terms)
+    figures |= layer_figures(spec, batch, bias, training, state["scheme"], terms)
     shape = {"num_layers": spec.num_layers, "bidirectional": spec.bidirectional}
     for cell in set(GATES) - {spec.cell}:
         found = matched(cell, spec.input_size, spec.parameters(bias), bias=bias, **shape)
@@ -268,7 +269,7 @@ def matched(cell, input_size, target, bias, num_layers=1, bidirectional=False):
     )  # fmt: skip
 
 
-def layer_figures(spec, batch, bias, training, terms) -> dict[str, str]:
+def layer_figures(spec, batch, bias, training, scheme, terms) -> dict[str, str]:
     """The table of layers: what each block costs, its share, and the totals."""
     tokens = sum(batch["lengths"]) if "lengths" in batch else batch["steps"] * batch["batch"]
     sequences = sum(n > 0 for n in batch["lengths"]) if "lengths" in batch else batch["batch"] * (tokens > 0)
@@ -278,12 +279,12 @@ def layer_figures(spec, batch, bias, training, terms) -> dict[str, str]:
     }
     if training:
         quantities["training"] = {
-            b.suffix: b.macs(tokens, sequences, True, b.layer > 0) for b in spec.blocks()
+            b.suffix: b.macs(tokens, sequences, True, b.layer > 0, scheme) for b in spec.blocks()
         }
     if terms is not None:
         kept = {b.suffix: terms.get(b.suffix, 0) for b in spec.blocks()}
-        between = {"between layers": terms["between layers"]} if "between layers" in terms else {}
-        quantities["storage"] = kept | between
+        joined = {"joined steps": terms["joined steps"]} if "joined steps" in terms else {}
+        quantities["storage"] = kept | joined
     deep = spec.num_layers > LISTED_LAYERS
     figures: dict[str, str] = {}
     for block in spec.blocks():

@@ -3,7 +3,6 @@
 import copy
 import io
 import pickle
-import warnings
 from itertools import product
 
 import pytest
@@ -80,7 +79,9 @@ def assert_parity(cell, *, storage, lengths=None, given=False, batch=4, steps=5,
         return pack_padded_sequence(x, torch.tensor(lengths), kwargs.get("batch_first", False), not unsorted)
 
     hx = states_for(ours, batch) if given else None
-    assert_same(results(ours, make_input, [x], hx), results(theirs, make_input, [x], hx), rtol=1e-10, atol=1e-12)
+    assert_same(
+        results(ours, make_input, [x], hx), results(theirs, make_input, [x], hx), rtol=1e-10, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("storage", SCHEMES)
@@ -90,34 +91,58 @@ def test_equals_torch_over_the_whole_grid(cell, num_layers, storage):
     proj = {"proj_size": 2} if cell.startswith("projected") else {}
     binary = (False, True)
     for bidirectional, batch_first, bias, given_states, lengths in product(
-            binary, binary, binary, binary, (None, [1, 3, 2, 3])):
-        assert_parity(cell.split()[-1], num_layers=num_layers, storage=storage, bidirectional=bidirectional,
-                      batch_first=batch_first, bias=bias, given=given_states, lengths=lengths, unsorted=True,
-                      steps=3, **proj)
+        binary, binary, binary, binary, (None, [1, 3, 2, 3])
+    ):
+        assert_parity(
+            cell.split()[-1],
+            num_layers=num_layers,
+            storage=storage,
+            bidirectional=bidirectional,
+            batch_first=batch_first,
+            bias=bias,
+            given=given_states,
+            lengths=lengths,
+            unsorted=True,
+            steps=3,
+            **proj,
+        )
 
 
 @settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_equals_torch_for_drawn_options(data):
     cell = data.draw(st.sampled_from(CELLS))
-    options = {"bidirectional": data.draw(st.booleans()), "batch_first": data.draw(st.booleans()),
-               "bias": data.draw(st.booleans()), "num_layers": data.draw(st.integers(1, 4))}
+    options = {
+        "bidirectional": data.draw(st.booleans()),
+        "batch_first": data.draw(st.booleans()),
+        "bias": data.draw(st.booleans()),
+        "num_layers": data.draw(st.integers(1, 4)),
+    }
     if cell == "LSTM":
         options["proj_size"] = data.draw(st.sampled_from([0, 1, 4]))
     if cell == "RNN":
         options["nonlinearity"] = data.draw(st.sampled_from(["tanh", "relu"]))
     lengths = data.draw(st.none() | st.lists(st.integers(1, 7), min_size=1, max_size=5))
     is_unsorted = lengths is not None and lengths != sorted(lengths, reverse=True)
-    assert_parity(cell, storage=data.draw(st.sampled_from(SCHEMES)), given=data.draw(st.booleans()),
-                  lengths=lengths, unsorted=is_unsorted, batch=data.draw(st.integers(1, 3)),
-                  steps=data.draw(st.integers(1, 6)), **options)
+    assert_parity(
+        cell,
+        storage=data.draw(st.sampled_from(SCHEMES)),
+        given=data.draw(st.booleans()),
+        lengths=lengths,
+        unsorted=is_unsorted,
+        batch=data.draw(st.integers(1, 3)),
+        steps=data.draw(st.integers(1, 6)),
+        **options,
+    )
 
 
 @pytest.mark.parametrize("storage", SCHEMES)
 @pytest.mark.parametrize("cell", CELLS)
 def test_unbatched_input(cell, storage):
     for bidirectional, batch_first in product((False, True), repeat=2):
-        theirs, ours = pair(cell, D, H, 2, bidirectional=bidirectional, batch_first=batch_first, storage=storage)
+        theirs, ours = pair(
+            cell, D, H, 2, bidirectional=bidirectional, batch_first=batch_first, storage=storage
+        )
         x = double(4, D)
         for hx in (None, states_for(ours)):
             assert_same(results(ours, lambda x=x: x, [x], hx), results(theirs, lambda x=x: x, [x], hx))
@@ -135,13 +160,13 @@ def test_a_loss_on_the_final_states_or_on_the_outputs_alone(cell, storage):
 
 def test_h_n_has_the_layers_first_with_batch_first_too():
     x = torch.randn(60, 8, 256)
-    for storage in SCHEMES:                                                  # case X01
+    for storage in SCHEMES:  # case X01
         output, h_n = rnnlib.GRU(256, 512, batch_first=True, storage=storage)(x)
         assert (output.shape, h_n.shape) == ((60, 8, 512), (1, 60, 512))
 
 
 @pytest.mark.parametrize("storage", SCHEMES)
-def test_the_output_of_a_bidirectional_relu_rnn(storage):                    # case C18
+def test_the_output_of_a_bidirectional_relu_rnn(storage):  # case C18
     rnn = rnnlib.RNN(1, 1, nonlinearity="relu", bidirectional=True, bias=False, storage=storage)
     for weight in rnn.parameters():
         nn.init.ones_(weight)
@@ -151,7 +176,7 @@ def test_the_output_of_a_bidirectional_relu_rnn(storage):                    # c
 
 
 @pytest.mark.parametrize("storage", SCHEMES)
-def test_initial_states_of_an_unsorted_pack_are_in_the_callers_order(storage):    # case X07
+def test_initial_states_of_an_unsorted_pack_are_in_the_callers_order(storage):  # case X07
     rnn = rnnlib.RNN(1, 1, bias=False, storage=storage)
     nn.init.zeros_(rnn.weight_ih_l0)
     nn.init.ones_(rnn.weight_hh_l0)
@@ -161,7 +186,7 @@ def test_initial_states_of_an_unsorted_pack_are_in_the_callers_order(storage):  
 
 
 @pytest.mark.parametrize("storage", SCHEMES)
-def test_a_state_carried_between_chunks_must_be_detached(storage):          # case X03
+def test_a_state_carried_between_chunks_must_be_detached(storage):  # case X03
     rnn = rnnlib.RNN(1, 1, bias=False, storage=storage).double()
     nn.init.ones_(rnn.weight_ih_l0)
     nn.init.constant_(rnn.weight_hh_l0, 0.5)
@@ -170,20 +195,20 @@ def test_a_state_carried_between_chunks_must_be_detached(storage):          # ca
     def gradient_of_last_state(cut):
         _, h = rnn(x[:2])
         _, h = rnn(x[2:], h.detach() if cut else h)
-        grad, = torch.autograd.grad(h.sum(), rnn.weight_hh_l0)
+        (grad,) = torch.autograd.grad(h.sum(), rnn.weight_hh_l0)
         return h.item(), grad.item()
 
     assert gradient_of_last_state(cut=False) == pytest.approx((0.8938114, 0.1943201), abs=1e-7)
     assert gradient_of_last_state(cut=True) == pytest.approx((0.8938114, 0.1771963), abs=1e-7)
 
 
-def test_second_derivative():                                               # case X04
+def test_second_derivative():  # case X04
     rnn = rnnlib.RNN(1, 1, bias=False).double()
     nn.init.ones_(rnn.weight_ih_l0)
     nn.init.zeros_(rnn.weight_hh_l0)
     x = torch.full((1, 1, 1), 0.5, dtype=torch.float64, requires_grad=True)
-    first, = torch.autograd.grad(rnn(x)[0].sum(), x, create_graph=True)
-    second, = torch.autograd.grad(first.sum(), x)
+    (first,) = torch.autograd.grad(rnn(x)[0].sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(first.sum(), x)
     assert second.item() == pytest.approx(-0.7268620, abs=1e-7)
     assert second.item() == pytest.approx(-2 * torch.tanh(x).item() * (1 - torch.tanh(x).item() ** 2))
 
@@ -195,13 +220,13 @@ def test_native_differentiates_twice_and_the_schemes_say_that_they_do_not(cell):
     assert torch.autograd.gradgradcheck(lambda x: native(x)[0], x)
     for storage in SCHEMES[1:]:
         module = getattr(rnnlib, cell)(D, 2, storage=storage).double()
-        first, = torch.autograd.grad(module(x)[0].sum(), x, create_graph=True)
+        (first,) = torch.autograd.grad(module(x)[0].sum(), x, create_graph=True)
         with pytest.raises(RuntimeError, match="differentiate once; for a second derivative"):
             first.sum().backward()
 
 
 @pytest.mark.parametrize("storage", SCHEMES)
-def test_a_two_bias_step_moves_their_sum_twice_as_far(storage):             # case X12
+def test_a_two_bias_step_moves_their_sum_twice_as_far(storage):  # case X12
     torch.set_default_dtype(torch.float64)
     try:
         lstm = rnnlib.LSTM(D, H, storage=storage)
@@ -215,7 +240,7 @@ def test_a_two_bias_step_moves_their_sum_twice_as_far(storage):             # ca
     torch.testing.assert_close(moved, -2 * 0.1 * lstm.bias_ih_l0.grad)
 
 
-def test_clipping_before_the_optimiser_step_bounds_the_change():             # case X08
+def test_clipping_before_the_optimiser_step_bounds_the_change():  # case X08
     lstm = rnnlib.LSTM(D, H, storage="gates").double()
     before = [p.detach().clone() for p in lstm.parameters()]
     (1000 * lstm(double(4, 2, D))[0].sum()).backward()
@@ -225,7 +250,7 @@ def test_clipping_before_the_optimiser_step_bounds_the_change():             # c
     assert change.norm().item() == pytest.approx(1.0, abs=1e-5)
 
 
-# What a module is ---------------------------------------------------------------------------------------------
+# What a module is ---------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("cell", CELLS)
@@ -238,8 +263,17 @@ def test_the_same_seed_gives_torchs_weights_and_state_dicts_go_both_ways(cell):
     assert list(ours.state_dict()) == list(theirs.state_dict())
     assert_same(ours.state_dict().values(), theirs.state_dict().values(), rtol=0, atol=0)
     theirs.load_state_dict(ours.state_dict())
-    for attribute in ("input_size", "hidden_size", "num_layers", "bias", "batch_first", "dropout",
-                      "bidirectional", "proj_size", "mode"):
+    for attribute in (
+        "input_size",
+        "hidden_size",
+        "num_layers",
+        "bias",
+        "batch_first",
+        "dropout",
+        "bidirectional",
+        "proj_size",
+        "mode",
+    ):
         assert getattr(ours, attribute) == getattr(theirs, attribute)
 
 
@@ -252,7 +286,11 @@ def test_copies_and_pickles_compute_the_same(cell, storage):
     saved = io.BytesIO()
     torch.save(module, saved)
     saved.seek(0)
-    for other in (copy.deepcopy(module), pickle.loads(pickle.dumps(module)), torch.load(saved, weights_only=False)):
+    for other in (
+        copy.deepcopy(module),
+        pickle.loads(pickle.dumps(module)),
+        torch.load(saved, weights_only=False),
+    ):
         assert repr(other) == repr(module)
         assert_same(flat(other(x)), expected)
     with torch.no_grad():
@@ -262,14 +300,16 @@ def test_copies_and_pickles_compute_the_same(cell, storage):
 
 def test_the_representation_names_what_was_chosen():
     assert repr(rnnlib.LSTM(3, 5)) == "LSTM(3, 5)"
-    assert repr(rnnlib.GRU(3, 5, 2, residual=2, storage="gates")) \
+    assert (
+        repr(rnnlib.GRU(3, 5, 2, residual=2, storage="gates"))
         == "GRU(3, 5, num_layers=2, residual=2, storage='gates')"
+    )
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("storage", SCHEMES)
 @pytest.mark.parametrize("cell", CELLS)
-def test_half_precision_runs_forward_and_backward(cell, storage, dtype):     # case X06
+def test_half_precision_runs_forward_and_backward(cell, storage, dtype):  # case X06
     exact = getattr(rnnlib, cell)(D, H, 2, bidirectional=True, storage=storage).double()
     low = copy.deepcopy(exact).to(dtype)
     x = torch.randn(4, 2, D)
@@ -277,13 +317,14 @@ def test_half_precision_runs_forward_and_backward(cell, storage, dtype):     # c
     assert_same([t.double() for t in outputs], flat(exact(x.double())), rtol=0, atol=0.03)
     outputs[0].sum().backward()
     exact(x.double())[0].sum().backward()
-    assert_same([p.grad.double() for p in low.parameters()], [p.grad for p in exact.parameters()],
-                rtol=0.05, atol=0.2)
+    assert_same(
+        [p.grad.double() for p in low.parameters()], [p.grad for p in exact.parameters()], rtol=0.05, atol=0.2
+    )
 
 
 @pytest.mark.parametrize("storage", SCHEMES)
 @pytest.mark.parametrize("cell", CELLS)
-def test_export(cell, storage):                                              # case X05
+def test_export(cell, storage):  # case X05
     module = getattr(rnnlib, cell)(D, H, 2, storage=storage).eval()
     x = torch.randn(3, 2, D)
     with torch.no_grad():
@@ -317,7 +358,7 @@ def test_autocast_runs(storage):
     assert all(p.grad.isfinite().all() for p in module.parameters())
 
 
-# Errors -------------------------------------------------------------------------------------------------------
+# Errors -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("storage", ["native", "gates"])
@@ -327,14 +368,22 @@ def test_bad_input_is_named(cell, storage):
     good = torch.randn(4, 2, D)
     for bad, error, message in (
         (torch.randn(4, 2, 1, D), ValueError, r"shape \(T, N, 3\).*got \(4, 2, 1, 3\)"),
-        (torch.randn(4, 2, 4), RuntimeError, r"width 4, expected input_size=3"),
+        (torch.randn(4, 2, 4), RuntimeError, r"width input_size=3, got width 4"),
         (good.double(), ValueError, r"float64.*does not match weight dtype.*float32"),
-        (good.to("meta"), RuntimeError, r"on meta, but the weights are on cpu"),
+        (good.to("meta"), RuntimeError, r"input on cpu, where the weights are, got meta"),
         (torch.randn(0, 2, D), ValueError, r"at least one time step"),
         ([good], TypeError, r"expected a Tensor or a PackedSequence.*got list"),
         (PackedSequence(torch.randn(2, 2, D), torch.tensor([2])), ValueError, r"shape \(tokens, 3\)"),
-        (PackedSequence(torch.randn(2, D), torch.tensor([2, 0])), ValueError, r"at least one step.*\[2, 0\]"),
-        (PackedSequence(torch.randn(2, D), torch.tensor([2, 1])), ValueError, r"sum to 3, but it holds 2 rows"),
+        (
+            PackedSequence(torch.randn(2, D), torch.tensor([2, 0])),
+            ValueError,
+            r"at least one time step.*\[2, 0\]",
+        ),
+        (
+            PackedSequence(torch.randn(2, D), torch.tensor([2, 1])),
+            ValueError,
+            r"sum to, 3, got 2",
+        ),
     ):
         with pytest.raises(error, match=message):
             module(bad)
@@ -349,10 +398,12 @@ def test_bad_states_are_named(cell, storage):
     def run(h, c=None, x=x):
         return module(x, (h, torch.zeros(2, 2, H) if c is None else c) if cell == "LSTM" else h)
 
-    for bad, message in ((torch.zeros(1, 2, H), r"size \(2, 2, 5\) for h_0, got \[1, 2, 5\]"),
-                         (torch.zeros(2, H), r"size \(2, 2, 5\) for h_0, got \[2, 5\]"),
-                         (torch.zeros(2, 2, H).double(), r"h_0 has dtype torch.float64, expected"),
-                         (torch.zeros(2, 2, H, device="meta"), r"h_0 is on meta, but the input is on cpu")):
+    for bad, message in (
+        (torch.zeros(1, 2, H), r"size \(2, 2, 5\) for h_0, got \[1, 2, 5\]"),
+        (torch.zeros(2, H), r"size \(2, 2, 5\) for h_0, got \[2, 5\]"),
+        (torch.zeros(2, 2, H).double(), r"h_0: expected a state of.*torch.float32, got torch.float64"),
+        (torch.zeros(2, 2, H, device="meta"), r"h_0: expected a state on cpu.*got meta"),
+    ):
         with pytest.raises(RuntimeError, match=message):
             run(bad)
     with pytest.raises(RuntimeError, match=r"size \(2, 5\) for h_0, got \[2, 1, 5\]"):
@@ -367,7 +418,7 @@ def test_bad_states_are_named(cell, storage):
             module(x, (torch.zeros(2, 2, H),))
 
 
-def test_zero_lengths_and_empty_batches():                                   # case C25
+def test_zero_lengths_and_empty_batches():  # case C25
     with pytest.raises(RuntimeError, match="greater than 0"):
         pack_padded_sequence(torch.randn(5, 3, D), torch.tensor([5, 0, 2]), enforce_sorted=False)
     for cell, storage in product(CELLS, SCHEMES):
@@ -376,10 +427,19 @@ def test_zero_lengths_and_empty_batches():                                   # c
         assert [tuple(t.shape) for t in outputs[:2]] == [(4, 0, H), (1, 0, H)]
 
 
-@pytest.mark.parametrize("option, value", [
-    ("residual", -1), ("residual", 0.5), ("residual", "yes"), ("layer_norm", "input"), ("dropout_mask", "word"),
-    ("weight_dropout", 1.5), ("weight_dropout", "half"), ("storage", "none"),
-])
+@pytest.mark.parametrize(
+    "option, value",
+    [
+        ("residual", -1),
+        ("residual", 0.5),
+        ("residual", "yes"),
+        ("layer_norm", "input"),
+        ("dropout_mask", "word"),
+        ("weight_dropout", 1.5),
+        ("weight_dropout", "half"),
+        ("storage", "none"),
+    ],
+)
 @pytest.mark.parametrize("cell", CELLS)
 def test_bad_options_are_named(cell, option, value):
     with pytest.raises(ValueError, match=f"{option}={value!r}: expected"):
@@ -390,8 +450,9 @@ def test_a_packed_batch_of_residual_layers_unpacks_to_the_padded_result():
     lengths = torch.tensor([2, 4, 1])
     x = double(4, 3, 2 * H, grad=False)
     for storage in SCHEMES:
-        lstm = rnnlib.LSTM(2 * H, H, 3, bidirectional=True, residual=True, layer_norm="output",
-                           storage=storage).double()
+        lstm = rnnlib.LSTM(
+            2 * H, H, 3, bidirectional=True, residual=True, layer_norm="output", storage=storage
+        ).double()
         packed, _ = lstm(pack_padded_sequence(x, lengths, enforce_sorted=False))
         output, _ = pad_packed_sequence(packed)
         for n, length in enumerate(lengths):

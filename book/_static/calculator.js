@@ -50,13 +50,14 @@
     return rows * inputSize + rows * W + biases[bias] + P * H;
   }
 
-  function macs({ cell, layer, inputSize, H, P, W }, { tokens, sequences }, training) {
+  function macs({ cell, layer, inputSize, H, P, W }, { tokens, sequences }, training, scheme) {
     const rows = GATES[cell] * H;
     const [into, recurrent, projection] = [rows * inputSize, rows * W, P * H];
     const forward = tokens * (into + recurrent + projection);
     if (!training) return forward;
     const toInput = layer ? tokens * into : 0n; // the first layer's input needs no gradient
-    return 2n * forward + toInput + (tokens - sequences) * recurrent + tokens * projection;
+    const again = scheme === "recompute" && cell !== "rnn" ? tokens * (into + recurrent) : 0n; // the gates once more
+    return 2n * forward + toInput + (tokens - sequences) * recurrent + tokens * projection + again;
   }
 
   function floatsPerStep({ cell, H, P, W }, scheme) {
@@ -73,9 +74,11 @@
           "measure it with rnnlib.measure.saved_bytes",
       );
     const size = DTYPE_BYTES[dtype];
+    const handedOn = size * tokens * (spec.L - 1n) * outputSize(spec);
     return {
       block: (block) => size * tokens * floatsPerStep(block, scheme),
-      between: native ? size * tokens * (spec.L - 1n) * outputSize(spec) : 0n,
+      steps: native ? handedOn : 0n,
+      directions: !native && spec.directions > 1n ? handedOn : 0n,
       initial: native && spec.cell !== "rnn" ? 0n : size * sequences * total(spec, stateSize),
       input: size * tokens * spec.D,
     };
@@ -192,16 +195,16 @@
 
   // Quantities that the layers share, with the part of every row of the table.
   function shared(spec, storage) {
-    const { bias, batch, training } = spec;
-    const quantity = (key, title, cost, between = 0n) => {
+    const { bias, batch, training, scheme } = spec;
+    const quantity = (key, title, cost, joined = 0n) => {
       const parts = new Map(blocks(spec).map((block) => [block.suffix, block.count * cost(block)]));
-      if (between) parts.set("between layers", between);
+      if (joined) parts.set("joined steps", joined);
       return { key, title, parts, sum: [...parts.values()].reduce((sum, part) => sum + part, 0n) };
     };
     const found = [quantity("parameters", "Parameters", (block) => parameters(block, bias))];
     found.push(quantity("forward", "MACs, forward", (block) => macs(block, batch, false)));
-    if (training) found.push(quantity("training", "MACs, training", (block) => macs(block, batch, true)));
-    if (storage?.block) found.push(quantity("storage", "Bytes kept", storage.block, storage.between));
+    if (training) found.push(quantity("training", "MACs, training", (block) => macs(block, batch, true, scheme)));
+    if (storage?.block) found.push(quantity("storage", "Bytes kept", storage.block, storage.steps));
     return found;
   }
 
@@ -209,7 +212,7 @@
     const { batch, bias, scheme, dtype } = spec;
     const sum = Object.fromEntries(quantities.map(({ key, sum }) => [key, sum]));
     const products = (label, key, size, call, training) => {
-      const count = total(spec, (block) => macs(block, size, training));
+      const count = total(spec, (block) => macs(block, size, training, scheme));
       const both = [number(`${key} MACs`, count, "MACs"), number(`${key} FLOPs`, 2n * count, "FLOPs")];
       return row(label, `spec.macs(${call})`, both.join("<br>"));
     };
@@ -218,24 +221,27 @@
       return row(label, `spec.critical_path(${batch.steps}, "${schedule}")`, answer(schedule, steps, number));
     };
     const step = { tokens: 1n, sequences: 1n };
+    const training = `training=True, scheme="${scheme}"`;
     const arithmetic = [
       products("Forward, one step of one sequence", "forward step", step, "", false),
       products("Forward, the batch", "forward batch", batch, batch.python, false),
     ];
     if (spec.training)
       arithmetic.push(
-        products("Training, a sequence of one step", "training step", step, "training=True", true),
-        products("Training, the batch", "training batch", batch, `${batch.python}, training=True`, true),
+        products("Training, a sequence of one step", "training step", step, training, true),
+        products("Training, the batch", "training batch", batch, `${batch.python}, ${training}`, true),
       );
     const call = `(${batch.python}, scheme="${scheme}", dtype="${dtype}")`;
     const terms = `spec.storage_terms${call}`;
     const kept = [];
     if (storage) kept.push(row("By the layers", `spec.storage${call}`, answer("storage", sum.storage ?? storage, bytes)));
+    const beside = storage?.block ? storage.directions + storage.initial + storage.input : 0n;
     if (storage?.block)
       kept.push(
+        row("Joined directions", `${terms}.get("joined directions", 0)`, bytes("joined directions", storage.directions)),
         row("Initial states", `${terms}.get("initial states", 0)`, bytes("initial states", storage.initial)),
         row("Input", `${terms}.get("input", 0)`, bytes("input", storage.input)),
-        row("All of these", `sum(${terms}.values())`, bytes("all kept", sum.storage + storage.initial + storage.input)),
+        row("All of these", `sum(${terms}.values())`, bytes("all kept", sum.storage + beside)),
       );
     return [
       list("Parameters", row(`Bias: ${bias}`, `spec.parameters("${bias}")`, number("parameters", sum.parameters))),
@@ -249,7 +255,7 @@
     const shares = [...parts].map(([suffix, part]) => `${suffix}: ${decimal(100n * part, sum)} %`);
     const segments = [...parts].map(([suffix, part], k) => {
       const label = suffix.replace("_reverse", " ←");
-      const look = `${/reverse|between/.exec(suffix) ?? ""} ${label.length > 6 ? "wide" : ""}`;
+      const look = `${/reverse|joined/.exec(suffix) ?? ""} ${label.length > 6 ? "wide" : ""}`;
       const grow = sum ? Number((10000n * part) / sum) / 100 : 0;
       return `<span class="${look}" style="flex-grow: ${grow}" title="${shares[k]}"><b>${label}</b></span>`;
     });
@@ -269,8 +275,8 @@
     const rows = blocks(spec).map(({ suffix, inputSize, count }) =>
       line(suffix, number(`${suffix} width`, inputSize), quantities.map((quantity) => cell(suffix, quantity, count))),
     );
-    if (quantities.some(({ parts }) => parts.has("between layers")))
-      rows.push(line("between layers", "", quantities.map((quantity) => cell("between layers", quantity))));
+    if (quantities.some(({ parts }) => parts.has("joined steps")))
+      rows.push(line("joined steps", "", quantities.map((quantity) => cell("joined steps", quantity))));
     const sums = quantities.map(({ key, sum }) => `<td>${number(`total ${key}`, sum)}</td>`);
     const head = ["Layer", "Input width", ...quantities.map(({ title }) => title)];
     return (

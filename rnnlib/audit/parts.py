@@ -16,10 +16,11 @@ from .report import Row
 
 
 class Call(NamedTuple):
-    """The arguments of one call, and what came out."""
+    """The arguments of one call, what came out, and the products that ran in between, by weight."""
 
     inputs: tuple[Any, ...]
     output: Any
+    macs: Counter[str]
 
     @property
     def x(self) -> Tensor:
@@ -58,8 +59,12 @@ class Part:
         """Closed-form multiply-accumulates of all calls."""
         return 0
 
-    def rows(self, measured_macs: Mapping[str, int]) -> Iterator[Row]:
-        """The rows of this part, given the measured products of each of its weights."""
+    def measured_macs(self) -> Counter[str]:
+        """Products that ran in all calls, by the name of the weight."""
+        return sum((call.macs for call in self.calls), Counter())
+
+    def rows(self) -> Iterator[Row]:
+        """The rows of this part."""
         for convention in self.conventions:
             closed, live = self.closed_parameters(convention), self.live_parameters(convention)
             yield Row(self.name, "parameters", convention, sum(closed.values()), sum(live.values()))
@@ -80,9 +85,9 @@ class LinearPart(Part):
             for call in self.calls
         )
 
-    def rows(self, measured_macs: Mapping[str, int]) -> Iterator[Row]:
-        yield from super().rows(measured_macs)
-        yield Row(self.name, "MACs", "forward", self.macs(), measured_macs["weight"])
+    def rows(self) -> Iterator[Row]:
+        yield from super().rows()
+        yield Row(self.name, "MACs", "forward", self.macs(), self.measured_macs().total())
 
 
 class RecurrentPart(Part):
@@ -112,12 +117,12 @@ class RecurrentPart(Part):
 
     def macs(self, training: bool = False) -> int:
         return sum(
-            block.macs(*self._work(call), training, block.layer > 0 or call.x.requires_grad)
+            block.macs(*self._work(call), training, block.layer > 0 or call.x.requires_grad, self.scheme)
             for call in self.calls
             for block in self.spec.blocks()
         )
 
-    def rows(self, measured_macs: Mapping[str, int]) -> Iterator[Row]:
+    def rows(self) -> Iterator[Row]:
         kept = self.kept()
         for block in self.spec.blocks():
             name = f"{self.name}.{block.suffix}".removeprefix(".")
@@ -126,7 +131,14 @@ class RecurrentPart(Part):
                 live = self._of(block.parameter_shapes(convention), self.live_parameters(convention))
                 yield Row(name, "parameters", convention, closed, live)
             forward = sum(block.macs(*self._work(call)) for call in self.calls)
-            yield Row(name, "MACs", "forward", forward, self._of(block.parameter_shapes(), measured_macs))
+            products = Row(
+                name, "MACs", "forward", forward, self._of(block.parameter_shapes(), self.measured_macs())
+            )
+            if self.spec.weight_dropout:
+                products = products.without_measurement(
+                    "a dropped copy of a weight cannot be told from another"
+                )
+            yield products
             if block.suffix in kept:
                 yield Row(name, "bytes kept", self.scheme, kept[block.suffix], None)
         if self.spec.layer_norm == "output":
@@ -144,7 +156,8 @@ class RecurrentPart(Part):
             terms.update(
                 self.spec.storage_terms(**self._extent(call), scheme=self.scheme, dtype=call.x.dtype)
             )
-        del terms["input"]
+            if self._copies_input_again(call):
+                terms["second copy of the input"] += call.x.numel() * call.x.element_size()
         return dict(terms)
 
     def why_no_closed_storage(self) -> str:
@@ -174,6 +187,12 @@ class RecurrentPart(Part):
                 shorter += sum(length < max(lengths) for length in lengths)
         return per_sequence * shorter
 
+    def _copies_input_again(self, call: Call) -> bool:
+        """Torch's kernels copy a batch-first input to time-major order once for every direction."""
+        plain = self.scheme == "native" and not self.spec.residual and self.spec.layer_norm is None
+        transposed = not self.is_cell and self.module.batch_first and call.x.dim() == 3
+        return plain and transposed and self.spec.bidirectional and not call.x.transpose(0, 1).is_contiguous()
+
     def _of(self, names: Iterable[str], counts: Mapping[str, int]) -> int:
         return sum(counts.get(self._live_name(name), 0) for name in names)
 
@@ -201,6 +220,8 @@ class RecurrentPart(Part):
 
 def part_of(name: str, module: nn.Module) -> Part | None:
     """The closed forms of a module, if there are any."""
+    if hasattr(module, "parametrizations"):
+        return None
     if isinstance(module, nn.Linear):
         return LinearPart(name, module)
     if isinstance(module, (nn.Embedding, nn.LayerNorm)):

@@ -31,6 +31,10 @@ class Row:
         """This row with its measurement alone, and why."""
         return replace(self, closed_form=None, note=note)
 
+    def without_measurement(self, note: str) -> Row:
+        """This row with its closed form alone, and why."""
+        return replace(self, measured=None, note=note)
+
     def with_note(self, note: str) -> Row:
         """This row with a remark under the table."""
         return replace(self, note=note)

@@ -32,7 +32,8 @@ def audit(module: nn.Module, *inputs: Any) -> Audit:
     Audit
         A row per layer and direction, then the totals: parameters under each bias convention,
         multiply-accumulates forward and in training, bytes kept for the backward pass.
-        ``.agrees`` sums it up, and ``.uncounted`` names whatever has no closed form here.
+        ``.agrees`` sums it up, and ``.uncounted`` names whatever has no closed form here. Counts of products
+        say nothing about time: a packed batch has fewer of them and can still be slower.
 
     Examples
     --------
@@ -56,53 +57,78 @@ def audit(module: nn.Module, *inputs: Any) -> Audit:
     """
     parts, strangers = _take_apart(module)
     kept = _run_and_record(module, inputs, parts)
-    products = measure.macs_by_parameter(module, *inputs)
-    full_names = {id(p): name for name, p in module.named_parameters()}
-
-    rows: list[Row] = []
-    for part in parts:
-        weights = {name: full_names[id(p)] for name, p in part.module.named_parameters(recurse=False)}
-        rows += part.rows({name: products.get(full, 0) for name, full in weights.items()})
-        if part.runs_products:
-            products = {full: n for full, n in products.items() if full not in weights.values()}
+    rows = [row for part in parts for row in part.rows()]
     uncounted = [
-        f"{name or 'the module'} ({type(stranger).__name__}): {measure.parameters(stranger):,} parameters"
+        f"{name or 'the module'} ({type(stranger).__name__}): "
+        f"{sum(p.numel() for p in stranger.parameters(_runs_its_children_itself(stranger))):,} parameters"
         for name, stranger in strangers.items()
     ]
-    if products:
-        uncounted.append(f"{sum(products.values()):,} multiply-accumulates outside the modules above")
+    forward = measure.macs(module, *inputs)
+    if outside := forward - sum(part.measured_macs().total() for part in parts):
+        uncounted.append(f"{outside:,} multiply-accumulates outside the modules above")
 
-    totals = [*_parameter_totals(module, parts), *_mac_totals(module, inputs, parts)]
+    totals = [*_parameter_totals(module, parts), *_mac_totals(module, inputs, parts, forward)]
     totals += _kept_totals(module, parts, kept)
     if uncounted:
         totals = [row.without_closed_form("some parts have none") for row in totals]
     return Audit((*rows, *totals), tuple(uncounted))
 
 
-def _take_apart(module: nn.Module, name: str = "") -> tuple[list[Part], dict[str, nn.Module]]:
-    """The parts that have closed forms, and by name the modules with parameters that have none."""
-    if part := part_of(name, module):
-        return [part], {}
-    if list(module.parameters(recurse=False)):
-        return [], {name: module}
+def _take_apart(module: nn.Module) -> tuple[list[Part], dict[str, nn.Module]]:
+    """The parts that have closed forms, and by name the modules with parameters of their own that have none.
+
+    A module that stands in two places is one part; what lies inside a part is its own affair.
+    """
     parts: list[Part] = []
     strangers: dict[str, nn.Module] = {}
-    for child_name, child in module.named_children():
-        more_parts, more_strangers = _take_apart(child, f"{name}.{child_name}".removeprefix("."))
-        parts += more_parts
-        strangers |= more_strangers
+    inside: set[nn.Module] = set()
+    for name, submodule in module.named_modules():
+        if submodule in inside:
+            continue
+        if part := part_of(name, submodule):
+            parts.append(part)
+            inside |= set(submodule.modules())
+        elif list(submodule.parameters(recurse=False)):
+            strangers[name] = submodule
+            if _runs_its_children_itself(submodule):
+                inside |= set(submodule.modules())
     return parts, strangers
+
+
+def _runs_its_children_itself(module: nn.Module) -> bool:
+    """Torch's own modules may use a child's weights without calling it, as attention does."""
+    return type(module).__module__.startswith("torch.nn.")
 
 
 def _run_and_record(module: nn.Module, inputs: tuple[Any, ...], parts: list[Part]) -> int:
     """Run once, giving every part its calls; bytes kept for the backward pass."""
-    with ExitStack() as hooks:
+
+    def record(part: Part, counted: Counter[str]) -> None:
+        names = {full: name for name, full in _full_names(module, part).items()}
+        before: Counter[str] = Counter()
+
+        def enter(*_: Any) -> None:
+            before.clear()
+            before.update(counted)
+
+        def leave(_: nn.Module, args: Any, kwargs: Any, output: Any) -> None:
+            ran = counted - before
+            by_weight = Counter({names.get(full, full): macs for full, macs in ran.items()})
+            part.calls.append(Call((*args, *kwargs.values()), output, by_weight))
+
+        hooks.callback(part.module.register_forward_pre_hook(enter).remove)
+        hooks.callback(part.module.register_forward_hook(leave, with_kwargs=True).remove)
+
+    with ExitStack() as hooks, measure.counting_products(module) as counted:
         for part in parts:
-            handle = part.module.register_forward_hook(
-                lambda _, args, output, calls=part.calls: calls.append(Call(args, output))
-            )
-            hooks.callback(handle.remove)
+            record(part, counted)
         return measure.saved_bytes(module, *inputs)
+
+
+def _full_names(module: nn.Module, part: Part) -> dict[str, str]:
+    """Names of a part's parameters within the whole module, where a shared one has the first of its names."""
+    names = {id(p): name for name, p in module.named_parameters()}
+    return {name: names[id(p)] for name, p in part.module.named_parameters(recurse=False)}
 
 
 def _parameter_totals(module: nn.Module, parts: list[Part]) -> Iterator[Row]:
@@ -120,8 +146,7 @@ def _parameter_totals(module: nn.Module, parts: list[Part]) -> Iterator[Row]:
         yield Row("total", "parameters", convention, sum(closed.values()), live - merged)
 
 
-def _mac_totals(module: nn.Module, inputs: tuple[Any, ...], parts: list[Part]) -> Iterator[Row]:
-    forward = measure.macs(module, *inputs)
+def _mac_totals(module: nn.Module, inputs: tuple[Any, ...], parts: list[Part], forward: int) -> Iterator[Row]:
     yield Row("total", "MACs", "forward", sum(part.macs() for part in parts), forward)
 
     training = Row(
@@ -135,7 +160,7 @@ def _mac_totals(module: nn.Module, inputs: tuple[Any, ...], parts: list[Part]) -
         training = training.without_closed_form("some parameters take no gradient")
     elif any(state.requires_grad for part in recurrent for call in part.calls for state in call.states):
         training = training.without_closed_form("an initial state needs a gradient")
-    elif extra and not training.agrees:
+    elif extra and training.measured == (training.closed_form or 0) + extra:
         training = training.with_note(
             f"on a packed batch torch runs {extra:,} more in the reverse directions, for the gradient to the "
             "zero state of each sequence that is shorter than the longest"
@@ -148,6 +173,9 @@ def _kept_totals(module: nn.Module, parts: list[Part], kept: int) -> Iterator[Ro
     silent = {type(m).__name__ for m in module.modules() if not list(m.children())} - {
         type(part.module).__name__ for part in parts if part.runs_products
     }
+    if not all(p.requires_grad for p in module.parameters()):
+        yield total.with_note("no closed form where some parameters take no gradient")
+        return
     if silent:
         yield total.with_note(f"no closed form beside {', '.join(sorted(silent))}")
         return
@@ -166,8 +194,17 @@ def _kept_totals(module: nn.Module, parts: list[Part], kept: int) -> Iterator[Ro
         for output in measure.tensors_in(call.output)
     }
     inputs = {measure.storage_key(call.x): call.x for part in parts for call in part.calls}
+    layers = {block.suffix for part in recurrent for block in part.spec.blocks()}
     terms["input"] = sum(x.untyped_storage().nbytes() for key, x in inputs.items() if key not in own_outputs)
-    for term in ("between layers", "initial states", "input"):
-        if terms[term]:
-            yield Row("total", "bytes kept", term, terms[term], None)
-    yield replace(total, closed_form=terms.total())
+    for term, size in terms.items():
+        if size and term not in layers:
+            yield Row("total", "bytes kept", term, size, None)
+    total = replace(total, closed_form=terms.total())
+    bare = isinstance(part_of("", module), Part) and not any(
+        call.states for part in recurrent for call in part.calls
+    )
+    if not total.agrees and not bare:
+        total = total.with_note(
+            "tensors that are shared, or kept outside the modules, are not in the closed form"
+        )
+    yield total

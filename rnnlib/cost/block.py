@@ -80,7 +80,14 @@ class Block:
             shapes["weight_hr"] = (self.proj_size, H)
         return {f"{name}_{self.suffix}": shape for name, shape in shapes.items()}
 
-    def macs(self, tokens: int, sequences: int, training: bool = False, input_grad: bool = False) -> int:
+    def macs(
+        self,
+        tokens: int,
+        sequences: int,
+        training: bool = False,
+        input_grad: bool = False,
+        scheme: str = "gates",
+    ) -> int:
         """Multiply-accumulates of this block, as `rnnlib.StackSpec.macs` describes."""
         H, W = self.hidden_size, self.output_size
         rows = len(GATES[self.cell]) * H
@@ -91,6 +98,8 @@ class Block:
             total += tokens * into * input_grad  # gradient to the input
             total += (tokens - sequences) * recurrent  # gradient to h_{t-1}; the first one needs none
             total += tokens * projection  # gradient through the projection
+            if scheme == "recompute" and self.cell != "rnn":
+                total += tokens * (into + recurrent)  # the gates once more
         return total
 
     def floats_per_step(self, scheme: str) -> int:

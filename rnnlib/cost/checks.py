@@ -1,11 +1,12 @@
 """Errors that name the argument, its value and what was expected."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Any
 
 
 def integer(name: str, value: Any, minimum: int) -> int:
+    """The value as a plain integer, not below the minimum."""
     kind = {0: "a non-negative integer", 1: "a positive integer"}.get(minimum, f"an integer >= {minimum}")
     try:
         number = index(value)
@@ -17,6 +18,7 @@ def integer(name: str, value: Any, minimum: int) -> int:
 
 
 def choice(name: str, value: Any, choices: Sequence[Any]) -> Any:
+    """The value, one of the choices."""
     if value not in choices:
         raise ValueError(f"{name}={value!r}: expected one of {', '.join(map(repr, choices))}")
     return value
@@ -30,7 +32,13 @@ def tokens_and_sequences(steps: Any, batch: Any, lengths: Any) -> tuple[int, int
         return steps * batch, batch if steps else 0
     if steps is not None or batch is not None:
         raise ValueError(f"lengths={lengths!r}: replaces steps and batch, expected only one of the two forms")
+    if not isinstance(lengths, Iterable) or not (lengths := list(lengths)):
+        raise ValueError(f"lengths={lengths!r}: expected at least one sequence length")
     lengths = [integer("lengths", length, 0) for length in lengths]
-    if not lengths:
-        raise ValueError("lengths=[]: expected at least one sequence length")
     return sum(lengths), sum(length > 0 for length in lengths)
+
+
+def probability(name: str, value: Any) -> None:
+    """Raise unless the value is a probability."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= 1:
+        raise ValueError(f"{name}={value!r}: expected a probability in [0, 1]")

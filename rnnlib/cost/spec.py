@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
@@ -9,11 +10,12 @@ from math import prod
 from typing import Any
 
 from .block import GATES, SCHEMES, Block
-from .checks import choice, integer, tokens_and_sequences
+from .checks import choice, integer, probability, tokens_and_sequences
 
 SCHEDULES = ("layerwise", "wavefront")
+CLASSES = ("RNN", "GRU", "LSTM", "RNNCell", "GRUCell", "LSTMCell")
 LAYER_NORMS = (None, "output", "gates")
-OUTSIDE_THE_LAYERS = ("initial states", "input")
+BESIDE_THE_LAYERS = ("joined directions", "output norms", "residual sums", "initial states", "input")
 DTYPE_BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
 
 
@@ -72,10 +74,10 @@ class StackSpec:
 
     def __post_init__(self) -> None:
         choice("cell", self.cell, tuple(GATES))
-        integer("input_size", self.input_size, 0)
-        integer("hidden_size", self.hidden_size, 1)
-        integer("num_layers", self.num_layers, 1)
-        integer("proj_size", self.proj_size, 0)
+        for size, minimum in (("input_size", 0), ("hidden_size", 1), ("num_layers", 1), ("proj_size", 0)):
+            object.__setattr__(self, size, integer(size, getattr(self, size), minimum))
+        for switch in ("bias", "bidirectional"):
+            choice(switch, getattr(self, switch), (True, False))
         choice("layer_norm", self.layer_norm, LAYER_NORMS)
         if not isinstance(self.residual, bool):
             integer("residual", self.residual, 1)
@@ -86,8 +88,7 @@ class StackSpec:
         if self.proj_size >= self.hidden_size:
             raise ValueError(f"proj_size={self.proj_size}: expected less than hidden_size={self.hidden_size}")
         for name in ("dropout", "weight_dropout"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise ValueError(f"{name}={getattr(self, name)!r}: expected a probability in [0, 1]")
+            probability(name, getattr(self, name))
 
     @classmethod
     def of(cls, module: Any) -> StackSpec:
@@ -100,9 +101,9 @@ class StackSpec:
         ValueError
             For any other module.
         """
-        names = [c.__name__.removesuffix("Cell") for c in type(module).__mro__]
-        cell = next((name.lower() for name in names if name.lower() in GATES), None)
-        if cell is None or not hasattr(module, "hidden_size"):
+        torchs = [c.__name__ for c in type(module).__mro__ if c.__module__.startswith("torch.nn.")]
+        cell = next((name.removesuffix("Cell").lower() for name in torchs if name in CLASSES), None)
+        if cell is None:
             raise ValueError(
                 f"module={type(module).__name__}: expected an RNN, GRU or LSTM, or one of their cells"
             )
@@ -139,6 +140,11 @@ class StackSpec:
     def output_size(self) -> int:
         """Width of what a layer hands on, both directions side by side."""
         return self.directions * (self.proj_size or self.hidden_size)
+
+    def has_residual(self, layer: int) -> bool:
+        """Whether a layer, counted from 0, adds its input to its output: only where the widths agree."""
+        width = self.output_size if layer else self.input_size
+        return 0 < self.residual <= layer + 1 and width == self.output_size
 
     def blocks(self) -> Iterator[Block]:
         """Every layer and direction, in torch's order."""
@@ -189,13 +195,15 @@ class StackSpec:
         lengths: Sequence[int] | None = None,
         training: bool = False,
         input_grad: bool = False,
+        scheme: str = "gates",
     ) -> int:
         r"""Multiply-accumulates of the matrix products; biases and elementwise work are not among them.
 
         Forward, a block costs :math:`gH(i + W) + PH` per token, :math:`i` the width of its input. Training
         adds, as torch runs it from a zero initial state: as much again for the gradients of the weights;
         the gradient to the block's input (the first layer's only with ``input_grad``); the gradient to
-        :math:`h_{t-1}` at every step but each sequence's first; and the gradient through the projection.
+        :math:`h_{t-1}` at every step but each sequence's first; and the gradient through the projection. The
+        scheme ``"recompute"`` runs the products of a GRU's or an LSTM's gates once more.
 
         Parameters
         ----------
@@ -207,15 +215,19 @@ class StackSpec:
             count the backward pass too.
         input_grad
             the input of the first layer needs a gradient.
+        scheme
+            storage scheme that training follows, as in `storage`.
 
         Examples
         --------
         >>> StackSpec("gru", 3, 5).macs(lengths=[6, 4, 3, 1]) == 14 * 120
         True
         """
+        choice("scheme", scheme, SCHEMES)
         tokens, sequences = tokens_and_sequences(steps, batch, lengths)
         return sum(
-            block.macs(tokens, sequences, training, input_grad or block.layer > 0) for block in self.blocks()
+            block.macs(tokens, sequences, training, input_grad or block.layer > 0, scheme)
+            for block in self.blocks()
         )
 
     def flops(self, *args: Any, **kwargs: Any) -> int:
@@ -240,7 +252,7 @@ class StackSpec:
         - ``"gates+tanh"``: also tanh c of an LSTM;
         - ``"recompute"``: h, and c of an LSTM;
         - ``"native"``: what torch's own kernels keep on the CPU with oneDNN off: tanh's result for an RNN,
-          seven vectors for a GRU or an LSTM, and between layers the joined output once more. That makes
+          seven vectors for a GRU or an LSTM, and between layers the gathered output once more. That makes
           :math:`2L - 1` and :math:`8L - 1` vectors in one direction.
 
         Parameters
@@ -263,7 +275,7 @@ class StackSpec:
         3360
         """
         terms = self.storage_terms(steps, batch, lengths=lengths, scheme=scheme, dtype=dtype)
-        return sum(size for term, size in terms.items() if term not in OUTSIDE_THE_LAYERS)
+        return sum(size for term, size in terms.items() if term not in BESIDE_THE_LAYERS)
 
     def storage_terms(
         self,
@@ -276,11 +288,19 @@ class StackSpec:
     ) -> dict[str, int]:
         """All that is kept for the backward pass, in bytes by name.
 
-        The sum is what `rnnlib.measure.saved_bytes` reads off a live module. First comes a term for every
-        layer and direction, and under ``"native"`` the outputs joined ``"between layers"``; these make up
-        `storage`. Then ``"initial states"``, which the first step needs, and ``"input"``, the sequence fed to
-        the first layer. Torch's GRU and LSTM kernels keep the state *before* every step, not after it, so
-        the initial one is among their vectors already.
+        The sum is what `rnnlib.measure.saved_bytes` reads off a live module. `storage` is the sum of the
+        first two kinds.
+
+        - A term for every layer and direction, named as its parameters end.
+        - ``"joined steps"``: torch's kernels gather the outputs of all steps into one tensor, which is kept
+          where a layer or a norm takes it in.
+        - ``"joined directions"``: two directions side by side, kept in the same places.
+        - ``"output norms"``: mean and reciprocal deviation of every norm, and its result where the next
+          layer takes it in.
+        - ``"residual sums"``: sums that the next layer takes in.
+        - ``"initial states"``: what the first step needs. Torch's GRU and LSTM kernels keep the state
+          *before* every step, not after it, so the initial one is among their vectors already.
+        - ``"input"``: the sequence fed to the first layer.
 
         >>> StackSpec("lstm", 3, 5).storage_terms(6, 4)
         {'l0': 2880, 'initial states': 160, 'input': 288}
@@ -303,13 +323,24 @@ class StackSpec:
             )
         tokens, sequences = tokens_and_sequences(steps, batch, lengths)
         blocks = list(self.blocks())
-        floats = {block.suffix: tokens * block.floats_per_step(scheme) for block in blocks}
-        if scheme == "native":
-            floats["between layers"] = tokens * (self.num_layers - 1) * self.output_size
+        floats = Counter({block.suffix: tokens * block.floats_per_step(scheme) for block in blocks})
+        joined = "joined steps" if scheme == "native" else "joined directions"
+        for layer in range(self.num_layers):
+            output = tokens * self.output_size
+            normed, summed = self.layer_norm == "output", self.has_residual(layer)
+            feeds_a_layer = layer + 1 < self.num_layers
+            # The output of a layer is a tensor of its own unless it is the h that the scheme keeps anyway.
+            if (scheme == "native" or self.bidirectional) and (normed or (feeds_a_layer and not summed)):
+                floats[joined] += output
+            if normed:
+                floats["output norms"] += 2 * tokens + output * (feeds_a_layer and not summed)
+            if summed and feeds_a_layer:
+                floats["residual sums"] += output
         if scheme != "native" or self.cell == "rnn":
             floats["initial states"] = sequences * sum(block.state_size for block in blocks)
         floats["input"] = tokens * self.input_size
-        return {term: count * bytes_of(dtype) for term, count in floats.items() if count}
+        size = bytes_of(dtype)
+        return {term: count * size for term, count in floats.items() if count}
 
     def critical_path(self, steps: int, schedule: str = "layerwise") -> int:
         """Cell steps that must follow one another.

@@ -69,7 +69,7 @@ def match(
 
     def count(hidden_size: int) -> int:
         stack = replace(narrowest, hidden_size=hidden_size).parameters(bias)
-        return stack + (extra(hidden_size) if extra else 0)
+        return stack + (integer("extra", extra(hidden_size), 0) if extra else 0)
 
     last = first
     while count(last) < target:

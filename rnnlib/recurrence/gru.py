@@ -39,8 +39,8 @@ def input_sums(x, weight_ih, bias_ih, bias_hh) -> tuple[Tensor, Tensor]:
     H = len(weight_ih) // 3
     if bias_ih is None:
         bias_ih = bias_hh = x.new_zeros(3 * H)
-    bias = torch.cat([bias_ih[:2 * H] + bias_hh[:2 * H], bias_ih[2 * H:]])
-    return project(x, weight_ih, bias, gates=3), bias_hh[2 * H:]
+    bias = torch.cat([bias_ih[: 2 * H] + bias_hh[: 2 * H], bias_ih[2 * H :]])
+    return project(x, weight_ih, bias, gates=3), bias_hh[2 * H :]
 
 
 def compute_gates(sums, h, w_hh, b_hn, gates, s) -> None:
@@ -61,14 +61,14 @@ class GRURecurrence(Function):
         w_hh = transposed(weight_hh, 3)
         h_n = h0.clone()
         for block in steps.blocks:
-            h = h_n[:block.sequences]
+            h = h_n[: block.sequences]
             now = h.new_empty(3, *h.shape)
             _, z, n = now
             for sums, s, h_t in zip(*map(block.visits, (gates, terms, hidden)), strict=True):
                 compute_gates(sums, h, w_hh, b_hn, now, s)
                 h = torch.lerp(n, h, z, out=h_t)
                 sums.copy_(now)
-            h_n[:block.sequences] = h
+            h_n[: block.sequences] = h
         kept = () if scheme == "recompute" else (gates, terms)
         return hidden, h_n, *kept
 
@@ -84,7 +84,7 @@ class GRURecurrence(Function):
     @once_differentiable
     def backward(ctx, dhidden, dh_n, *_):
         x, h0, weight_ih, weight_hh, bias_ih, bias_hh, hidden, *kept = ctx.saved_tensors
-        steps, needs_dx, needs_dh0 = ctx.steps, *ctx.needs_input_grad[:2]
+        steps, (needs_dx, needs_dh0, *_) = ctx.steps, ctx.needs_input_grad
         before = steps.before(hidden, h0)
         if ctx.scheme == "recompute":
             gates, b_hn = input_sums(x, weight_ih, bias_ih, bias_hh)
@@ -106,7 +106,7 @@ class GRURecurrence(Function):
         w_hh = per_gate(weight_hh, 3).roll(1, 0)
         dhidden, dstate = or_zeros(dhidden, hidden), or_zeros(dh_n, h0).clone()
         for block in reversed(steps.blocks):
-            dh = dstate[:block.sequences]
+            dh = dstate[: block.sequences]
             product = dh.new_empty(3, *dh.shape)
             all_t, recurrent_t, z_t, dh_t = map(block.visits, (dsums, drecurrent, z, dhidden))
             dh += dh_t[-1]
@@ -120,10 +120,13 @@ class GRURecurrence(Function):
             dh[:m] += torch.bmm(recurrent_t[0][:, :m], w_hh).sum(0)
 
         H = weight_hh.shape[1]
-        return (input_gradient(dinput, weight_ih) if needs_dx else None,
-                dstate if needs_dh0 else None,
-                weight_gradient(dinput, x),
-                weight_gradient(drecurrent, before).roll(-H, 0),
-                None if bias_ih is None else bias_gradient(dinput),
-                None if bias_ih is None else bias_gradient(drecurrent).roll(-H),
-                None, None)
+        return (
+            input_gradient(dinput, weight_ih) if needs_dx else None,
+            dstate if needs_dh0 else None,
+            weight_gradient(dinput, x),
+            weight_gradient(drecurrent, before).roll(-H, 0),
+            None if bias_ih is None else bias_gradient(dinput),
+            None if bias_ih is None else bias_gradient(drecurrent).roll(-H),
+            None,
+            None,
+        )

@@ -16,7 +16,7 @@ from .steps import Steps
 
 
 def step_by_step(update: Callable, input_sums: Tensor, h0: Tensor, steps: Steps) -> tuple[Tensor, Tensor]:
-    """h' = update(input_sum, h) at every step: sums (tokens, gates*H) and h0 (N, H) to h (tokens, H), h_n (N, H)."""
+    """h' = update(input_sum, h) at every step: sums (tokens, gates*H), h0 (N, H) to h (tokens, H), h_n."""
     reached: list[Tensor] = []
     state = h0
     for block in steps.blocks:
@@ -30,7 +30,9 @@ def step_by_step(update: Callable, input_sums: Tensor, h0: Tensor, steps: Steps)
     return torch.cat(reached), state
 
 
-def layer_norm_rnn(x, h0, weight_ih, weight_hh, gain_ih, gain_hh, shift, steps: Steps, nonlinearity: Callable):
+def layer_norm_rnn(
+    x, h0, weight_ih, weight_hh, gain_ih, gain_hh, shift, steps: Steps, nonlinearity: Callable
+):
     """``cells.layer_norm_rnn_cell`` at every step: x (tokens, D), h0 (N, H) to h (tokens, H), h_n (N, H)."""
 
     def update(input_sum, h):

@@ -16,6 +16,7 @@ On the right di, df, dg and do are the gradients of the sums inside the nonlinea
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 from torch.autograd import Function
 
 from .once import once_differentiable
@@ -39,12 +40,23 @@ def input_sums(x, weight_ih, bias_ih, bias_hh):
     return project(x, weight_ih, bias, gates=4)
 
 
-def compute_gates(sums, h, w_hh, gates) -> None:
-    """Write i, f, g, o to ``gates`` (4, rows, H)."""
-    torch.baddbmm(sums, for_each_gate(h, 4), w_hh, out=gates)
+def activate(gates: Tensor) -> None:
+    """Turn the sums (4, rows, H) into i, f, g, o."""
     gates[:2].sigmoid_()
     gates[2].tanh_()
     gates[3].sigmoid_()
+
+
+def local_derivatives(gates, cells_before, tanh_cells, out) -> None:
+    """Write g i', c f', i g' and tanh(c') o' of all steps to ``out`` (4, tokens, H).
+
+    Times dc' they are di, df and dg, and times dm the last is do: what remains for the loop over the steps.
+    """
+    i, f, g, o = gates
+    aten.sigmoid_backward.grad_input(g, i, grad_input=out[0])
+    aten.sigmoid_backward.grad_input(cells_before, f, grad_input=out[1])
+    aten.tanh_backward.grad_input(i, g, grad_input=out[2])
+    aten.sigmoid_backward.grad_input(tanh_cells, o, grad_input=out[3])
 
 
 class LSTMRecurrence(Function):
@@ -58,13 +70,15 @@ class LSTMRecurrence(Function):
         w_hh = transposed(weight_hh, 4)
         h_n, c_n = h0.clone(), c0.clone()
         for block in steps.blocks:
-            h, c = h_n[:block.sequences], c_n[:block.sequences]
+            h, c = h_n[: block.sequences], c_n[: block.sequences]
             now, buffer, m = c.new_empty(4, *c.shape), torch.empty_like(c), torch.empty_like(c)
             i, f, g, o = now
             tanhs = [buffer] * block.steps if tanh_cells is None else block.visits(tanh_cells)
-            for sums, c_t, tanh_c, h_t in zip(*map(block.visits, (gates, cells)), tanhs, block.visits(hidden),
-                                              strict=True):
-                compute_gates(sums, h, w_hh, now)
+            for sums, c_t, tanh_c, h_t in zip(
+                *map(block.visits, (gates, cells)), tanhs, block.visits(hidden), strict=True
+            ):
+                torch.baddbmm(sums, for_each_gate(h, 4), w_hh, out=now)
+                activate(now)
                 c.mul_(f).addcmul_(i, g)
                 torch.tanh(c, out=tanh_c)
                 if weight_hr is None:
@@ -73,7 +87,7 @@ class LSTMRecurrence(Function):
                     h = torch.mm(torch.mul(o, tanh_c, out=m), weight_hr.t(), out=h_t)
                 sums.copy_(now)
                 c_t.copy_(c)
-            h_n[:block.sequences] = h
+            h_n[: block.sequences] = h
         kept = {"gates": (gates,), "gates+tanh": (gates, tanh_cells), "recompute": ()}[scheme]
         return hidden, h_n, c_n, cells, *kept
 
@@ -88,42 +102,38 @@ class LSTMRecurrence(Function):
     @staticmethod
     @once_differentiable
     def backward(ctx, dhidden, dh_n, dc_n, *_):
-        (x, h0, c0, weight_ih, weight_hh, bias_ih, bias_hh, weight_hr,
-         hidden, cells, *kept) = ctx.saved_tensors
+        x, h0, c0, *weights, hidden, cells = ctx.saved_tensors[:10]
+        weight_ih, weight_hh, bias_ih, bias_hh, weight_hr = weights
+        kept = ctx.saved_tensors[10:]
         steps, (needs_dx, needs_dh0, needs_dc0, *_) = ctx.steps, ctx.needs_input_grad
         before, cells_before = steps.before(hidden, h0), steps.before(cells, c0)
         if ctx.scheme == "recompute":
             gates = input_sums(x, weight_ih, bias_ih, bias_hh)
-            compute_gates(gates, before, transposed(weight_hh, 4), gates)
+            torch.baddbmm(gates, for_each_gate(before, 4), transposed(weight_hh, 4), out=gates)
+            activate(gates)
         else:
             gates = kept[0]
         tanh_cells = kept[1] if ctx.scheme == "gates+tanh" else torch.tanh(cells)
-        i, f, g, o = gates
 
         # The local derivatives for all steps at once; the loop multiplies dc' and dm into them, step by step.
         dgates = torch.empty_like(gates)
-        difg, (di, df, dg, do) = dgates[:3], dgates
-        aten.sigmoid_backward.grad_input(g, i, grad_input=di)
-        aten.sigmoid_backward.grad_input(cells_before, f, grad_input=df)
-        aten.tanh_backward.grad_input(i, g, grad_input=dg)
-        aten.sigmoid_backward.grad_input(tanh_cells, o, grad_input=do)
-        dc_dm = aten.tanh_backward(o, tanh_cells)
+        local_derivatives(gates, cells_before, tanh_cells, dgates)
+        difg, do = dgates[:3], dgates[3]
+        dc_dm = aten.tanh_backward(gates[3], tanh_cells)
 
         w_hh = per_gate(weight_hh, 4)
         dhidden = or_zeros(dhidden, hidden)
         dh_state, dc_state = or_zeros(dh_n, h0).clone(), or_zeros(dc_n, c0).clone()
         dh_total = torch.empty_like(hidden)
         for block in reversed(steps.blocks):
-            dh, dc = dh_state[:block.sequences], dc_state[:block.sequences]
+            dh, dc = dh_state[: block.sequences], dc_state[: block.sequences]
             product = dh.new_empty(4, *dh.shape)
             dgates_t, difg_t, do_t, dc_dm_t, f_t, dh_t, total_t = map(
-                block.visits, (dgates, difg, do, dc_dm, f, dhidden, dh_total))
+                block.visits, (dgates, difg, do, dc_dm, gates[1], dhidden, dh_total)
+            )
             for t in reversed(range(block.steps)):
                 dh.add_(dh_t[t])
-                if weight_hr is None:
-                    dm = dh
-                else:
-                    dm = torch.mm(total_t[t].copy_(dh), weight_hr)
+                dm = dh if weight_hr is None else torch.mm(total_t[t].copy_(dh), weight_hr)
                 dc.addcmul_(dm, dc_dm_t[t])
                 difg_t[t].mul_(dc)
                 do_t[t].mul_(dm)
@@ -134,8 +144,16 @@ class LSTMRecurrence(Function):
             torch.sum(torch.bmm(dgates_t[0][:, :m], w_hh), 0, out=dh[:m])
 
         dbias = None if bias_ih is None else bias_gradient(dgates)
-        dweight_hr = None if weight_hr is None else torch.mm(dh_total.t(), o * tanh_cells)
-        return (input_gradient(dgates, weight_ih) if needs_dx else None,
-                dh_state if needs_dh0 else None,
-                dc_state if needs_dc0 else None,
-                weight_gradient(dgates, x), weight_gradient(dgates, before), dbias, dbias, dweight_hr, None, None)
+        dweight_hr = None if weight_hr is None else torch.mm(dh_total.t(), gates[3] * tanh_cells)
+        return (
+            input_gradient(dgates, weight_ih) if needs_dx else None,
+            dh_state if needs_dh0 else None,
+            dc_state if needs_dc0 else None,
+            weight_gradient(dgates, x),
+            weight_gradient(dgates, before),
+            dbias,
+            dbias,
+            dweight_hr,
+            None,
+            None,
+        )

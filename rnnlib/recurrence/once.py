@@ -1,4 +1,4 @@
-"""Backward passes written by hand have no derivative of their own: asking for one is an error, never a zero."""
+"""A backward pass written by hand has no derivative of its own: asking for it is an error, never a zero."""
 
 from __future__ import annotations
 
@@ -23,8 +23,10 @@ class NoSecondDerivative(Function):
 
     @staticmethod
     def backward(ctx, *_):
-        raise RuntimeError("the storage schemes of rnnlib differentiate once; for a second derivative "
-                           'choose storage="native", and for layer_norm="gates" the RNN or the GRU')
+        raise RuntimeError(
+            "the storage schemes of rnnlib differentiate once; for a second derivative "
+            'choose storage="native", and for layer_norm="gates" the RNN or the GRU'
+        )
 
 
 def once_differentiable(backward: Callable) -> Callable:

@@ -14,8 +14,6 @@ from torch.autograd import Function
 from .once import once_differentiable
 from .steps import Steps
 
-aten = torch.ops.aten
-
 
 class RNNRecurrence(Function):
     """Keeps h. The derivatives of tanh and relu are functions of their output: nothing else is needed."""
@@ -28,10 +26,10 @@ class RNNRecurrence(Function):
         w_hh = weight_hh.t()
         h_n = h0.clone()
         for block in steps.blocks:
-            h = h_n[:block.sequences]
+            h = h_n[: block.sequences]
             for a in block.visits(hidden):
                 h = activate(torch.addmm(a, h, w_hh, out=a))
-            h_n[:block.sequences] = h
+            h_n[: block.sequences] = h
         return hidden, h_n
 
     @staticmethod
@@ -47,13 +45,14 @@ class RNNRecurrence(Function):
         needs_dx, needs_dh0 = ctx.needs_input_grad[:2]
 
         # The local derivatives for all steps at once; the loop multiplies dh into them, step by step.
-        one = torch.ones_like(hidden)
-        da = (aten.tanh_backward(one, hidden) if ctx.nonlinearity == "tanh"
-              else aten.threshold_backward(one, hidden, 0))
+        if ctx.nonlinearity == "tanh":
+            da = torch.addcmul(hidden.new_ones(()), hidden, hidden, value=-1)
+        else:
+            da = (hidden > 0).to(hidden.dtype)
 
         dstate = dh_n.clone()
         for block in reversed(ctx.steps.blocks):
-            dh = dstate[:block.sequences]
+            dh = dstate[: block.sequences]
             das, dhs = block.visits(da), block.visits(dhidden)
             dh += dhs[-1]
             for t in reversed(range(1, block.steps)):
@@ -64,5 +63,13 @@ class RNNRecurrence(Function):
             torch.mm(das[0][:n], weight_hh, out=dh[:n])
 
         dbias = da.sum(0) if ctx.has_bias else None
-        return (torch.mm(da, weight_ih) if needs_dx else None, dstate if needs_dh0 else None,
-                torch.mm(da.t(), x), torch.mm(da.t(), ctx.steps.before(hidden, h0)), dbias, dbias, None, None)
+        return (
+            torch.mm(da, weight_ih) if needs_dx else None,
+            dstate if needs_dh0 else None,
+            torch.mm(da.t(), x),
+            torch.mm(da.t(), ctx.steps.before(hidden, h0)),
+            dbias,
+            dbias,
+            None,
+            None,
+        )

@@ -77,8 +77,8 @@ Block(start=4, steps=1, sequences=1, continued=1, reverse=False))
                 pieces = [rows[n:], entered, *pieces]
                 state[:n] = rows[:n]
             else:
-                pieces = [*pieces, entered, rows[:len(rows) - n]]
-                state[:n] = rows[len(rows) - n:]
+                pieces = [*pieces, entered, rows[: len(rows) - n]]
+                state[:n] = rows[len(rows) - n :]
         return torch.cat(pieces)
 
 
