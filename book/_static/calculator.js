@@ -172,6 +172,12 @@
 
   // The results --------------------------------------------------------------------------------------
 
+  const UNITS = {
+    parameters: "parameters",
+    forward: "MACs forward",
+    training: "MACs in training",
+    storage: "bytes kept by the layers",
+  };
   const group = (number) => number.toLocaleString("en-US");
   function decimal(numerator, denominator) {
     if (!numerator) return "0";
@@ -234,15 +240,18 @@
     const call = `(${batch.python}, scheme="${scheme}", dtype="${dtype}")`;
     const terms = `spec.storage_terms${call}`;
     const kept = [];
-    if (storage) kept.push(row("By the layers", `spec.storage${call}`, answer("storage", sum.storage ?? storage, bytes)));
-    const beside = storage?.block ? storage.directions + storage.initial + storage.input : 0n;
-    if (storage?.block)
+    if (storage)
+      kept.push(row("By the layers", `spec.storage${call}`, answer("storage", sum.storage ?? storage, bytes)));
+    if (storage?.block) {
+      const { directions, initial, input } = storage;
+      const term = (label, name, size) => row(label, `${terms}.get("${name}", 0)`, bytes(name, size));
       kept.push(
-        row("Joined directions", `${terms}.get("joined directions", 0)`, bytes("joined directions", storage.directions)),
-        row("Initial states", `${terms}.get("initial states", 0)`, bytes("initial states", storage.initial)),
-        row("Input", `${terms}.get("input", 0)`, bytes("input", storage.input)),
-        row("All of these", `sum(${terms}.values())`, bytes("all kept", sum.storage + beside)),
+        term("Joined directions", "joined directions", directions),
+        term("Initial states", "initial states", initial),
+        term("Input", "input", input),
+        row("All of these", `sum(${terms}.values())`, bytes("all kept", sum.storage + directions + initial + input)),
       );
+    }
     return [
       list("Parameters", row(`Bias: ${bias}`, `spec.parameters("${bias}")`, number("parameters", sum.parameters))),
       list("Arithmetic", ...arithmetic),
@@ -313,8 +322,7 @@
     }
     const storage = spec.training && attempt(() => storageTerms(spec, spec.batch, spec.scheme, spec.dtype));
     const quantities = shared(spec, storage);
-    const units = { parameters: "parameters", forward: "MACs forward", training: "MACs in training", storage: "bytes kept" };
-    $("summary").textContent = quantities.map(({ key, sum }) => `${group(sum)} ${units[key]}`).join(", ") + ".";
+    $("summary").textContent = quantities.map(({ key, sum }) => `${group(sum)} ${UNITS[key]}`).join(", ") + ".";
     $("python").textContent = python(spec);
     $("totals").innerHTML = totals(spec, storage, quantities);
     $("bars").innerHTML = quantities.map(bar).join("");
