@@ -1,11 +1,7 @@
 """The calculator says what rnnlib.cost says: every figure, in headless Chromium, over random settings."""
 
-import os
 import random
 import re
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
@@ -15,23 +11,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from rnnlib import StackSpec, match
 from rnnlib.cost.block import BIAS_CONVENTIONS, GATES, SCHEMES
 from rnnlib.cost.spec import DTYPE_BYTES
 
-ROOT = Path(__file__).parents[1]
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 THEMES_OWN = ("THEBE_JS_URL", "Got invalid theme mode")  # errors of the theme on every page
 LISTED_LAYERS = 12  # a deeper stack is folded
 BY_FORM, BY_LINK = 180, 60  # settings
@@ -90,46 +75,10 @@ APPLY = f"""async (states) => {{
 }}"""
 
 
-def chromium() -> str:
-    """The path of Chromium; without one the tests are skipped, and fail where they have to run."""
-    for name in ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable"):
-        if path := shutil.which(name):
-            return path
-    if os.environ.get("CI", "").lower() in {"true", "1"}:
-        pytest.fail("CI is set and there is no Chromium: the calculator cannot be checked", pytrace=False)
-    pytest.skip("no Chromium on this machine: install it from your distribution to check the calculator")
-
-
 @pytest.fixture(scope="module")
-def calculator(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The page with the book's own configuration and theme, in a book that holds nothing else."""
-    folder = tmp_path_factory.mktemp("calculator")
-    (folder / "book").mkdir()
-    shutil.copytree(ROOT / "book" / "_static", folder / "book" / "_static")
-    for name in ("_config.yml", "book/calculator.md", "book/references.bib"):
-        shutil.copy(ROOT / name, folder / name)
-    (folder / "_toc.yml").write_text("format: jb-book\nroot: book/calculator\n")
-    command = [
-        sys.executable,
-        "-c",
-        "from jupyter_book.cli.main import main; main()",
-        "build",
-        ".",
-        "--quiet",
-    ]
-    built = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    page = folder / "_build" / "html" / "book" / "calculator.html"
-    assert page.is_file(), built.stdout + built.stderr
-    return page
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = chromium()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
+def calculator(site_folder: Path) -> Path:
+    """The page in the built book."""
+    return site_folder / "book" / "calculator.html"
 
 
 class Opened:
@@ -692,17 +641,3 @@ def test_contrast(opened, theme):
         assert [words for ratio, words in seen if ratio < 4.5] == [], state
         dark = page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
         assert dark == (theme == "dark")
-
-
-def test_without_chromium(monkeypatch):
-    """A contributor without a browser is told what is missing; continuous integration does not pass."""
-    monkeypatch.setenv("PATH", "")
-    skipped, failed = pytest.skip.Exception, pytest.fail.Exception
-    for value, kind, message in (
-        ("", skipped, "no Chromium on this machine: install it"),
-        ("true", failed, "CI is set and there is no Chromium"),
-    ):
-        monkeypatch.setenv("CI", value)
-        with pytest.raises((skipped, failed), match=message) as raised:
-            chromium()
-        assert raised.type is kind
