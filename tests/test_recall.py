@@ -10,8 +10,6 @@ from pathlib import Path
 import pytest
 import torch
 
-pytest.importorskip("joblib", reason="the sweeps need joblib and tqdm")
-
 from experiments import recall
 from rnnlib.runs import load, mean_interval, sweep
 

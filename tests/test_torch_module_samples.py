@@ -4,10 +4,10 @@ import pytest
 import torch
 from torch import nn
 from torch.nn.utils.rnn import PackedSequence
+from torch.testing._internal import common_modules
 
 import rnnlib
 
-common_modules = pytest.importorskip("torch.testing._internal.common_modules")
 INFOS = {info.module_cls: info for info in common_modules.module_db}
 SCHEMES = ("native", "gates", "gates+tanh", "recompute")
 
