@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from math import prod
 from typing import Any, NamedTuple
 
@@ -123,7 +124,9 @@ class RecurrentPart(Part):
         )
 
     def rows(self) -> Iterator[Row]:
-        kept = self.kept()
+        kept: dict[str, int] = {}
+        with suppress(ValueError):
+            kept = self.kept()
         for block in self.spec.blocks():
             name = f"{self.name}.{block.suffix}".removeprefix(".")
             for convention in self.conventions:
@@ -148,28 +151,25 @@ class RecurrentPart(Part):
             yield Row(f"{self.name}.output norms".removeprefix("."), "parameters", "pytorch", closed, live)
 
     def kept(self) -> dict[str, int]:
-        """Closed-form bytes kept by all calls beside their inputs, by term; empty where there is none."""
-        if self.why_no_closed_storage():
-            return {}
+        """Closed-form bytes kept by all calls beside their inputs, by term.
+
+        Raises
+        ------
+        ValueError
+            Where there is no closed form.
+        """
         terms: Counter[str] = Counter()
         for call in self.calls:
+            if self.is_cell and self.spec.cell == "lstm" and not call.states:
+                raise ValueError(
+                    "an LSTMCell that makes its own states shares one tensor of zeros between h and c"
+                )
             terms.update(
                 self.spec.storage_terms(**self._extent(call), scheme=self.scheme, dtype=call.x.dtype)
             )
             if self._copies_input_again(call):
                 terms["second copy of the input"] += call.x.numel() * call.x.element_size()
         return dict(terms)
-
-    def why_no_closed_storage(self) -> str:
-        """The reason, or nothing."""
-        for call in self.calls:
-            if self.is_cell and self.spec.cell == "lstm" and not call.states:
-                return "an LSTMCell that makes its own states shares one tensor of zeros between h and c"
-            try:
-                self.spec.storage_terms(**self._extent(call), scheme=self.scheme)
-            except ValueError as reason:
-                return str(reason)
-        return ""
 
     def packed_reverse_extra(self) -> int:
         """Products that torch adds in training when a reverse direction reads a packed sequence.

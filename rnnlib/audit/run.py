@@ -56,14 +56,13 @@ def audit(module: nn.Module, *inputs: Any) -> Audit:
     total  bytes kept  all                     848       848  yes
     """
     parts, strangers = _take_apart(module)
-    kept = _run_and_record(module, inputs, parts)
+    forward, kept = _run_and_record(module, inputs, parts)
     rows = [row for part in parts for row in part.rows()]
     uncounted = [
         f"{name or 'the module'} ({type(stranger).__name__}): "
         f"{sum(p.numel() for p in stranger.parameters(_runs_its_children_itself(stranger))):,} parameters"
         for name, stranger in strangers.items()
     ]
-    forward = measure.macs(module, *inputs)
     if outside := forward - sum(part.measured_macs().total() for part in parts):
         uncounted.append(f"{outside:,} multiply-accumulates outside the modules above")
 
@@ -100,11 +99,13 @@ def _runs_its_children_itself(module: nn.Module) -> bool:
     return type(module).__module__.startswith("torch.nn.")
 
 
-def _run_and_record(module: nn.Module, inputs: tuple[Any, ...], parts: list[Part]) -> int:
-    """Run once, giving every part its calls; bytes kept for the backward pass."""
+def _run_and_record(module: nn.Module, inputs: tuple[Any, ...], parts: list[Part]) -> tuple[int, int]:
+    """Run once, giving every part its calls: multiply-accumulates, and bytes kept for the backward pass."""
+    full_names = {id(p): name for name, p in module.named_parameters()}
 
     def record(part: Part, counted: Counter[str]) -> None:
-        names = {full: name for name, full in _full_names(module, part).items()}
+        # Within the whole module a shared parameter has the first of its names.
+        names = {full_names[id(p)]: name for name, p in part.module.named_parameters(recurse=False)}
         before: Counter[str] = Counter()
 
         def enter(*_: Any) -> None:
@@ -122,13 +123,8 @@ def _run_and_record(module: nn.Module, inputs: tuple[Any, ...], parts: list[Part
     with ExitStack() as hooks, measure.counting_products(module) as counted:
         for part in parts:
             record(part, counted)
-        return measure.saved_bytes(module, *inputs)
-
-
-def _full_names(module: nn.Module, part: Part) -> dict[str, str]:
-    """Names of a part's parameters within the whole module, where a shared one has the first of its names."""
-    names = {id(p): name for name, p in module.named_parameters()}
-    return {name: names[id(p)] for name, p in part.module.named_parameters(recurse=False)}
+        kept = measure.saved_bytes(module, *inputs)
+    return counted.total(), kept
 
 
 def _parameter_totals(module: nn.Module, parts: list[Part]) -> Iterator[Row]:
@@ -180,12 +176,13 @@ def _kept_totals(module: nn.Module, parts: list[Part], kept: int) -> Iterator[Ro
         yield total.with_note(f"no closed form beside {', '.join(sorted(silent))}")
         return
     recurrent = [part for part in parts if isinstance(part, RecurrentPart)]
-    if reason := next(filter(None, (part.why_no_closed_storage() for part in recurrent)), ""):
-        yield total.with_note(reason)
-        return
     terms: Counter[str] = Counter()
-    for part in recurrent:
-        terms.update(part.kept())
+    try:
+        for part in recurrent:
+            terms.update(part.kept())
+    except ValueError as reason:
+        yield total.with_note(str(reason))
+        return
     own_outputs = {
         measure.storage_key(output)
         for part in recurrent
