@@ -9,12 +9,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from ..cells import normalise
+from ..cost.block import SCHEMES
+from ..cost.checks import choice, probability
+from ..cost.spec import LAYER_NORMS
 from ..recurrence import Steps
 from .inputs import Packed, Sequences, check_state, checked_sequences
 
-LAYER_NORMS = (None, "output", "gates")
 DROPOUT_MASKS = ("step", "sequence")
-SCHEMES = ("native", "gates", "gates+tanh", "recompute")
 
 KERNELS: dict[str, Callable] = {
     "LSTM": torch.lstm,
@@ -39,19 +40,14 @@ class Stack(nn.RNNBase):
 
     def _extend(self, residual, layer_norm, dropout_mask, weight_dropout, storage) -> None:
         """Check and set the options that torch.nn does not have, and make the parameters that they need."""
-        for option, value, choices in (
-            ("layer_norm", layer_norm, LAYER_NORMS),
-            ("dropout_mask", dropout_mask, DROPOUT_MASKS),
-            ("storage", storage, SCHEMES),
-        ):
-            if value not in choices:
-                raise ValueError(f"{option}={value!r}: expected one of {', '.join(map(repr, choices))}")
+        choice("layer_norm", layer_norm, LAYER_NORMS)
+        choice("dropout_mask", dropout_mask, DROPOUT_MASKS)
+        choice("storage", storage, SCHEMES)
+        probability("weight_dropout", weight_dropout)
         if not isinstance(residual, int) or residual < 0:
             raise ValueError(
                 f"residual={residual!r}: expected True, False or the first layer that has one, counted from 1"
             )
-        if not isinstance(weight_dropout, float | int) or not 0 <= weight_dropout <= 1:
-            raise ValueError(f"weight_dropout={weight_dropout!r}: expected a probability in [0, 1]")
         if layer_norm == "gates" and storage not in self.schemes_with_gate_norm:
             raise ValueError(
                 f"storage={storage!r}: expected one of "
