@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import product
@@ -11,16 +10,11 @@ from typing import Any
 
 from .block import GATES, SCHEMES, Block
 from .checks import choice, integer, probability, tokens_and_sequences
+from .storage import BESIDE_THE_LAYERS, bytes_of, floats_kept
 
 SCHEDULES = ("layerwise", "wavefront")
 CLASSES = ("RNN", "GRU", "LSTM", "RNNCell", "GRUCell", "LSTMCell")
 LAYER_NORMS = (None, "output", "gates")
-BESIDE_THE_LAYERS = ("joined directions", "output norms", "residual sums", "initial states", "input")
-DTYPE_BYTES = {"float64": 8, "float32": 4, "float16": 2, "bfloat16": 2}
-
-
-def bytes_of(dtype: Any) -> int:
-    return DTYPE_BYTES[choice("dtype", str(dtype).removeprefix("torch."), tuple(DTYPE_BYTES))]
 
 
 @dataclass(frozen=True)
@@ -322,24 +316,8 @@ class StackSpec:
                 "has no closed form here; measure it with rnnlib.measure.saved_bytes"
             )
         tokens, sequences = tokens_and_sequences(steps, batch, lengths)
-        blocks = list(self.blocks())
-        floats = Counter({block.suffix: tokens * block.floats_per_step(scheme) for block in blocks})
-        joined = "joined steps" if scheme == "native" else "joined directions"
-        for layer in range(self.num_layers):
-            output = tokens * self.output_size
-            normed, summed = self.layer_norm == "output", self.has_residual(layer)
-            feeds_a_layer = layer + 1 < self.num_layers
-            # The output of a layer is a tensor of its own unless it is the h that the scheme keeps anyway.
-            if (scheme == "native" or self.bidirectional) and (normed or (feeds_a_layer and not summed)):
-                floats[joined] += output
-            if normed:
-                floats["output norms"] += 2 * tokens + output * (feeds_a_layer and not summed)
-            if summed and feeds_a_layer:
-                floats["residual sums"] += output
-        if scheme != "native" or self.cell == "rnn":
-            floats["initial states"] = sequences * sum(block.state_size for block in blocks)
-        floats["input"] = tokens * self.input_size
         size = bytes_of(dtype)
+        floats = floats_kept(self, tokens, sequences, scheme)
         return {term: count * size for term, count in floats.items() if count}
 
     def critical_path(self, steps: int, schedule: str = "layerwise") -> int:

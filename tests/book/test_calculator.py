@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 
 from rnnlib import StackSpec, match
 from rnnlib.cost.block import BIAS_CONVENTIONS, GATES, SCHEMES
-from rnnlib.cost.spec import DTYPE_BYTES
+from rnnlib.cost.storage import DTYPE_BYTES
 
 THEMES_OWN = ("THEBE_JS_URL", "Got invalid theme mode")  # errors of the theme on every page
 LISTED_LAYERS = 12  # a deeper stack is folded
