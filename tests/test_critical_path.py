@@ -104,6 +104,15 @@ def test_a_chain_goes_through_what_is_written_in_place():
     assert chain_of(lambda x: torch.mm(x[0], x[0].t(), out=torch.empty(2, 2)) @ x[0]) == 2
 
 
+def test_a_storage_that_was_freed_is_not_taken_for_a_new_one():
+    def discard_chains(linear, x):
+        for _ in range(20):
+            linear(linear(linear(x)))
+        return sum(linear(torch.zeros_like(x)) for _ in range(20))
+
+    assert chain_of(discard_chains, nn.Linear(4, 4)) == 1
+
+
 def test_a_whole_layer_as_one_operator_is_refused():
     layer = nn.TransformerEncoderLayer(16, 4, 32, dropout=0.0, batch_first=True).eval()
 

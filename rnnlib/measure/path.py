@@ -30,7 +30,7 @@ class _ChainCounter(TorchDispatchMode):
             in_a_row = 2 if name.startswith("_scaled_dot_product") else 1
             factors = max(map(self._behind, inputs[len(addend) :]), default=0)
             chain = max(chain, factors + in_a_row)
-        for tensor in (*tensors_in(out), *_written(func, args, kwargs or {})):
+        for tensor in tensors_in(out):
             self._alive.append(tensor)
             key = storage_key(tensor)
             self.chains[key] = max(self.chains.get(key, 0), chain)
@@ -38,16 +38,6 @@ class _ChainCounter(TorchDispatchMode):
 
     def _behind(self, tensor: Tensor) -> int:
         return self.chains.get(storage_key(tensor), 0)
-
-
-def _written(func: Any, args: Any, kwargs: dict[str, Any]) -> list[Tensor]:
-    """The arguments that an operator writes to."""
-    written = []
-    for position, argument in enumerate(func._schema.arguments):
-        if argument.alias_info is not None and argument.alias_info.is_write:
-            value = args[position] if position < len(args) else kwargs.get(argument.name)
-            written.extend(tensors_in(value))
-    return written
 
 
 def critical_path(module: nn.Module, *inputs: Any) -> int:
