@@ -34,7 +34,7 @@ class Seeds:
     test: tuple[int, ...] = (0, 1, 2, 3, 4)
 
 
-def tuning_settings(block: Block, seeds: Seeds) -> Iterator[Row]:
+def to_tune(block: Block, seeds: Seeds) -> Iterator[Row]:
     """Every tuned arm, once at every rate on every tuning seed."""
     tuned: dict[Arm, Row] = {}
     for arm in block.arms:
@@ -43,7 +43,7 @@ def tuning_settings(block: Block, seeds: Seeds) -> Iterator[Row]:
         yield {**arm, "seed": seed, "lr": lr, "split": "valid"}
 
 
-def test_settings(block: Block, seeds: Seeds, rates: Mapping[Arm, float]) -> Iterator[Row]:
+def to_score(block: Block, seeds: Seeds, rates: Mapping[Arm, float]) -> Iterator[Row]:
     """Every arm at its rate on every test seed."""
     for arm, seed in product(block.arms, seeds.test):
         yield {**arm, "seed": seed, "lr": rates[key(arm, block.tuned_as)], "split": "test"}
@@ -79,12 +79,12 @@ def fill(
     """Tune and test, block by block, whatever the two tables in the folder do not hold yet."""
     tuning, results = folder / f"{name}-tuning.csv", folder / f"{name}.csv"
     for block in blocks:
-        settings = list(tuning_settings(block, seeds))
+        settings = list(to_tune(block, seeds))
         sweep(run, settings, tuning, processes, progress)
         wanted = {tuple(setting.items()) for setting in settings}
         rows = [row for row in load(tuning) if tuple((c, row[c]) for c in settings[0]) in wanted]
         rates = best_rates(rows, block.tuned_as)
-        sweep(run, test_settings(block, seeds, rates), results, processes, progress)
+        sweep(run, to_score(block, seeds, rates), results, processes, progress)
 
 
 def command(

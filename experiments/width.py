@@ -63,9 +63,13 @@ def blocks() -> list[Block]:
 
 
 def quick() -> list[Block]:
-    """All tasks, two depths, a few steps."""
-    by_task = [Block([*arms(task, [1, 3], steps=8)], TUNED_AS) for task in TASKS]
-    return [*by_task, Block([*arms(TASKS[0], [2], sizes=[50], steps=8)], TUNED_AS)]
+    """All tasks, for a few steps."""
+    phones, *others = TASKS
+    return [
+        Block([*arms(phones, [1, 3], steps=4)], TUNED_AS),
+        Block([arm for task in others for arm in arms(task, [2], VARIANTS[1:], steps=4)], TUNED_AS),
+        Block([*arms(phones, [2], VARIANTS[:1], sizes=[50], steps=4)], TUNED_AS),
+    ]
 
 
 QUICK_SEEDS = Seeds(rates=(1e-2,), test=(0,))
