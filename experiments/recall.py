@@ -4,8 +4,8 @@
     python -m experiments.recall --quick    a small version, into _build/experiments
 
 A learning rate is tuned for every arm, a cell and a depth, at one lag and on seeds of its own
-(recall-tuning.csv). Then every arm is trained at every lag on every seed. The README beside this file
-describes the tables.
+(recall-tuning.csv). Then every arm is trained at every lag on every seed, and the shallow ones once more
+with blanks in place of the random symbols in between. The README beside this file describes the tables.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Grid:
     rates: tuple[float, ...] = (1e-3, 3e-3, 1e-2)
     tuning_lag: int = 20
     tuning_seeds: tuple[int, ...] = (100, 101)
+    blank_depths: tuple[int, ...] = (1,)
     steps: int = 2000
 
     def arms(self) -> Iterator[tuple[str, int]]:
@@ -56,16 +57,17 @@ class Grid:
     def tuning(self) -> Iterator[Row]:
         """The settings among which the learning rates are chosen."""
         for (cell, depth), lr, seed in product(self.arms(), self.rates, self.tuning_seeds):
-            yield self._setting(cell, depth, seed, self.tuning_lag, lr)
+            yield self._setting(cell, depth, seed, self.tuning_lag, "random", lr)
 
     def test(self, rates: dict[tuple[str, int], float]) -> Iterator[Row]:
         """The settings whose scores are reported, given the learning rate of each arm."""
-        for lag, (cell, depth), seed in product(self.lags, self.arms(), self.seeds):
-            yield self._setting(cell, depth, seed, lag, rates[cell, depth])
+        for between, depths in (("random", self.depths), ("blank", self.blank_depths)):
+            for lag, cell, depth, seed in product(self.lags, CELLS, depths, self.seeds):
+                yield self._setting(cell, depth, seed, lag, between, rates[cell, depth])
 
-    def _setting(self, cell: str, depth: int, seed: int, lag: int, lr: float) -> Row:
-        return {"task": "delayed recall", "cell": cell, "depth": depth, "seed": seed, "lag": lag, "lr": lr,
-                "steps": self.steps}  # fmt: skip
+    def _setting(self, cell: str, depth: int, seed: int, lag: int, between: str, lr: float) -> Row:
+        return {"task": "delayed recall", "cell": cell, "depth": depth, "seed": seed, "lag": lag,
+                "between": between, "lr": lr, "steps": self.steps}  # fmt: skip
 
 
 QUICK = Grid(
@@ -96,15 +98,19 @@ class Reader(nn.Module):
         return self.output(self.stack(x)[0][-1])
 
 
-def batches(seed: int, purpose: str, lag: int, size: int = BATCH) -> Iterator[tuple[Tensor, Tensor]]:
+def batches(
+    seed: int, purpose: str, lag: int, between: str = "random", size: int = BATCH
+) -> Iterator[tuple[Tensor, Tensor]]:
     """Fresh batches without end, the same for every arm, unrelated for another seed or purpose."""
     stream = ("training", "validation", "test").index(purpose)
     generator = torch.Generator().manual_seed(1000 * seed + stream)
     while True:
-        yield delayed_recall(lag, size, SYMBOLS, generator=generator)
+        yield delayed_recall(lag, size, SYMBOLS, distractors=between == "random", generator=generator)
 
 
-def run(task: str, cell: str, depth: int, seed: int, lag: int, lr: float, steps: int) -> dict[str, Any]:
+def run(
+    task: str, cell: str, depth: int, seed: int, lag: int, between: str, lr: float, steps: int
+) -> dict[str, Any]:
     """Train one network until it has solved the task or its steps are used up, and test it.
 
     It counts as solved when 256 validation sequences, the same at every look, are answered 99% right. The
@@ -113,17 +119,17 @@ def run(task: str, cell: str, depth: int, seed: int, lag: int, lr: float, steps:
     torch.set_flush_denormal(True)  # vanished gradients are denormal numbers, which take many times longer
     torch.manual_seed(seed)
     model = Reader(cell, depth)
-    validation = next(batches(seed, "validation", lag, 256))
+    validation = next(batches(seed, "validation", lag, between, 256))
     record = train(
         model,
-        batches(seed, "training", lag),
+        batches(seed, "training", lag, between),
         nn.functional.cross_entropy,
         torch.optim.Adam(model.parameters(), lr),
         steps,
         clip=CLIP,
         stop=lambda step: accuracy(model, [validation]) >= SOLVED,
     )
-    test = batches(seed, "test", lag, 256)
+    test = batches(seed, "test", lag, between, 256)
     return {
         "accuracy": round(accuracy(model, [next(test) for _ in range(8)]), 5),
         "chance": 1 / SYMBOLS,

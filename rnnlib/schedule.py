@@ -58,8 +58,7 @@ def wavefront(steps: int, layers: int, workers: int | None = None) -> list[Slot]
             for tick in range(steps + layers - 1)
             for layer in range(max(0, tick - steps + 1), min(layers, tick + 1))
         ]
-    if workers < 1:
-        raise ValueError(f"workers={workers}: expected at least 1")
+    _check_workers(workers)
     slots: list[Slot] = []
     done = [0] * layers  # how many steps of each layer are done
     tick = 0
@@ -72,6 +71,27 @@ def wavefront(steps: int, layers: int, workers: int | None = None) -> list[Slot]
             done[layer] += 1
         tick += 1
     return slots
+
+
+def independent(steps: int, layers: int, workers: int | None = None) -> list[Slot]:
+    """All steps of a layer side by side, one layer after the other: what a stack without recurrence allows.
+
+    So a layer of a transformer runs when the whole sequence is known. Without a limit a step is a lane.
+
+    >>> [tuple(slot) for slot in independent(steps=2, layers=2)]
+    [(0, 0, 0, 0), (0, 1, 0, 1), (1, 0, 1, 0), (1, 1, 1, 1)]
+    >>> [makespan(independent(steps=512, layers=4, workers=p)) for p in (1, 4, 512)]
+    [2048, 512, 4]
+    """
+    _check_size(steps, layers)
+    lanes = steps if workers is None else workers
+    _check_workers(lanes)
+    ticks = -(-steps // lanes)
+    return [
+        Slot(layer * ticks + step // lanes, step % lanes, layer, step)
+        for layer in range(layers)
+        for step in range(steps)
+    ]
 
 
 def makespan(schedule: Sequence[Slot]) -> int:
@@ -183,3 +203,8 @@ def _check_size(steps: int, layers: int) -> None:
     for name, value in (("steps", steps), ("layers", layers)):
         if value < 1:
             raise ValueError(f"{name}={value}: expected at least 1")
+
+
+def _check_workers(workers: int) -> None:
+    if workers < 1:
+        raise ValueError(f"workers={workers}: expected at least 1")

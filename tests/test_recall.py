@@ -14,8 +14,8 @@ from experiments import recall
 from rnnlib.runs import load, mean_interval, sweep
 
 ROOT = Path(__file__).parents[1]
-COLUMNS = ["task", "cell", "depth", "seed", "lag", "lr", "steps", "accuracy", "chance", "solved", "seconds",
-           "version"]  # fmt: skip
+COLUMNS = ["task", "cell", "depth", "seed", "lag", "between", "lr", "steps", "accuracy", "chance", "solved",
+           "seconds", "version"]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -27,14 +27,22 @@ def folder(tmp_path_factory):
     return folder
 
 
+def expected_runs(grid):
+    kinds = [("random", d) for d in grid.depths] + [("blank", d) for d in grid.blank_depths]
+    runs = product(recall.CELLS, kinds, grid.lags, grid.seeds)
+    return Counter((cell, depth, between, lag, seed) for cell, (between, depth), lag, seed in runs)
+
+
+def runs_in(rows):
+    return Counter((r["cell"], r["depth"], r["between"], r["lag"], r["seed"]) for r in rows)
+
+
 # --- The sweep, end to end --------------------------------------------------------------------------------
 
 
 def test_rows_are_complete_and_unique(folder):
     rows = load(folder / "recall.csv")
-    keys = Counter((row["cell"], row["depth"], row["lag"], row["seed"]) for row in rows)
-    grid = recall.QUICK
-    assert keys == Counter(product(recall.CELLS, grid.depths, grid.lags, grid.seeds))
+    assert runs_in(rows) == expected_runs(recall.QUICK)
     for row in rows:
         assert list(row) == COLUMNS
         assert 0 <= row["accuracy"] <= 1 and row["chance"] == 1 / 8
@@ -64,7 +72,7 @@ def test_a_sweep_that_was_cut_off_resumes(folder):
     assert table.read_text().startswith(kept)
 
     def scores(text):
-        return sorted((*row[:10], row[11]) for row in csv.reader(text.splitlines()))
+        return sorted((*row[:11], row[12]) for row in csv.reader(text.splitlines()))
 
     assert scores(table.read_text()) == scores(whole)  # the runs made again are those of the first time
 
@@ -73,7 +81,7 @@ def test_the_two_tables_of_the_full_sweep_would_be_complete():
     grid = recall.Grid()
     assert len(list(grid.tuning())) == 6 * 3 * 2
     settings = list(grid.test(dict.fromkeys(grid.arms(), 0.01)))
-    assert len({tuple(s.values()) for s in settings}) == len(settings) == 6 * 6 * 5
+    assert len({tuple(s.values()) for s in settings}) == len(settings) == 6 * 6 * 5 + 3 * 6 * 5
 
 
 def test_committed_results_are_complete():
@@ -81,8 +89,7 @@ def test_committed_results_are_complete():
         pytest.skip("the sweep has not been run")
     grid = recall.Grid()
     rows = load(recall.HERE / "recall.csv")
-    keys = Counter((row["cell"], row["depth"], row["lag"], row["seed"]) for row in rows)
-    assert keys == Counter(product(recall.CELLS, grid.depths, grid.lags, grid.seeds))
+    assert runs_in(rows) == expected_runs(grid)
     rates = recall.best_rates(load(recall.HERE / "recall-tuning.csv"))
     assert all(row["lr"] == rates[row["cell"], row["depth"]] for row in rows)
     assert len({row["steps"] for row in rows}) == 1
@@ -101,7 +108,7 @@ def one_thread():
 
 def test_a_run_is_reproducible_under_its_seed(one_thread):
     def score(seed):
-        row = recall.run("delayed recall", "gru", 1, seed, lag=6, lr=3e-3, steps=30)
+        row = recall.run("delayed recall", "gru", 1, seed, lag=6, between="random", lr=3e-3, steps=30)
         return row["accuracy"], row["solved"]
 
     first = score(0)
@@ -116,6 +123,14 @@ def test_batches_differ_by_seed_and_purpose_and_repeat():
     again = [next(recall.batches(seed, purpose, 20))[0] for seed in (0, 1, 100) for purpose in purposes]
     for (i, a), (j, b) in product(enumerate(drawn), enumerate(again)):
         assert a.equal(b) == (i == j)
+
+
+def test_blanks_are_one_symbol_and_random_ones_are_not():
+    def kinds(between):
+        x, _ = next(recall.batches(0, "training", 20, between))
+        return x[1:-1].argmax(-1).unique().numel()
+
+    assert kinds("blank") == 1 and kinds("random") == recall.SYMBOLS
 
 
 @pytest.mark.parametrize("depth", [1, 3])

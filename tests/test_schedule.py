@@ -1,5 +1,6 @@
 """The wavefront: the same numbers in another order."""
 
+import math
 from itertools import product
 
 import matplotlib
@@ -15,7 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence
 
 import rnnlib
 from rnnlib import StackSpec, plotting
-from rnnlib.schedule import Slot, layerwise, makespan, run, wavefront
+from rnnlib.schedule import Slot, independent, layerwise, makespan, run, wavefront
 
 CELLS = ("RNN", "GRU", "LSTM")
 
@@ -31,6 +32,19 @@ def test_a_timetable_runs_every_cell_once_after_its_predecessors(steps, layers, 
             assert tick_of.get((layer - 1, step), -1) < tick and tick_of.get((layer, step - 1), -1) < tick
         lanes = 1 + max(slot.lane for slot in slots)
         assert lanes <= (workers or layers)
+
+
+@settings(max_examples=200, deadline=None)
+@given(steps=st.integers(1, 12), layers=st.integers(1, 7), workers=st.none() | st.integers(1, 8))
+def test_independent_steps_wait_for_the_whole_layer_below(steps, layers, workers):
+    slots = independent(steps, layers, workers)
+    cells = {(slot.layer, slot.step) for slot in slots}
+    assert len(cells) == len({(slot.tick, slot.lane) for slot in slots}) == len(slots) == steps * layers
+    assert 1 + max(slot.lane for slot in slots) <= (workers or steps)
+    for layer in range(1, layers):
+        below = [slot.tick for slot in slots if slot.layer == layer - 1]
+        assert max(below) < min(slot.tick for slot in slots if slot.layer == layer)
+    assert makespan(slots) == layers * math.ceil(steps / (workers or steps))
 
 
 def shortest(steps, layers, workers):
@@ -135,7 +149,13 @@ def test_what_the_wavefront_refuses():
         run(module, x, schedule="diagonal")
     with pytest.raises(RuntimeError, match="width 4"):
         run(module, torch.randn(4, 2, 4))
-    for bad in (lambda: wavefront(0, 2), lambda: layerwise(2, 0), lambda: wavefront(2, 2, workers=0)):
+    for bad in (
+        lambda: wavefront(0, 2),
+        lambda: layerwise(2, 0),
+        lambda: wavefront(2, 2, workers=0),
+        lambda: independent(0, 2),
+        lambda: independent(2, 2, workers=0),
+    ):
         with pytest.raises(ValueError, match="expected at least 1"):
             bad()
 
