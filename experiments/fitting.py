@@ -18,7 +18,7 @@ from .watch import Best, Weights, gradient_norms
 LOOKS = 10
 LOOKED_AT = 2  # batches of validation examples
 MARGIN = 0.1
-DIGITS = 4
+FIGURES = 4
 
 
 def fit(
@@ -95,7 +95,7 @@ def several(values: list[float]) -> str:
     >>> several([0.00123456, 2.0])
     '0.001235 2'
     """
-    return " ".join(f"{value:.{DIGITS}g}" for value in values)
+    return " ".join(f"{value:.{FIGURES}g}" for value in values)
 
 
 def numbers(field: Any) -> list[float]:

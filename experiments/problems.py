@@ -55,7 +55,7 @@ class Problem:
         raise NotImplementedError
 
     def training(self, seed: int, examples: int | None = None) -> Iterator[Batch]:
-        """Batches without end, of the first so many training examples or of all."""
+        """Batches without end, of so many training examples (characters: the first of the text) or of all."""
         raise NotImplementedError
 
     def held_out(self, split: str) -> list[Batch]:
@@ -85,7 +85,7 @@ class Digits(Problem):
 
     def training(self, seed: int, examples: int | None = None) -> Iterator[Batch]:
         x, y = self.data.train
-        for places in shuffled(len(y[:examples]), self.batch, seed):
+        for places in shuffled(len(y), self.batch, seed, examples):
             yield as_steps(x[places]), y[places]
 
     def held_out(self, split: str) -> list[Batch]:
@@ -150,9 +150,8 @@ class Phones(Problem):
 
     def training(self, seed: int, examples: int | None = None) -> Iterator[Batch]:
         words = self.data.splits.train
-        chosen = torch.randperm(len(words.letters), generator=torch.Generator().manual_seed(seed))[:examples]
-        for places in shuffled(len(chosen), self.batch, seed):
-            yield self._batch(data.Words(*(codes[chosen[places]] for codes in words)))
+        for places in shuffled(len(words.letters), self.batch, seed, examples):
+            yield self._batch(data.Words(*(codes[places] for codes in words)))
 
     def held_out(self, split: str) -> list[Batch]:
         letters, phones = (codes.split(HELD_OUT_BATCH) for codes in getattr(self.data.splits, split))
@@ -220,13 +219,17 @@ def as_steps(pictures: Tensor) -> Tensor:
     return pictures.T.unsqueeze(-1)
 
 
-def shuffled(count: int, batch: int, seed: int) -> Iterator[Tensor]:
-    """Places of examples, so many at a time, each once before any comes again; no batch is short."""
+def shuffled(count: int, batch: int, seed: int, examples: int | None = None) -> Iterator[Tensor]:
+    """Places of examples, so many at a time, each once before any comes again; no batch is short.
+
+    With ``examples`` only so many of the places are used, and the seed chooses which.
+    """
     generator = torch.Generator().manual_seed(seed)
-    left = torch.empty(0, dtype=torch.int64)
+    chosen = torch.randperm(count, generator=generator)[:examples]
+    left = chosen
     while True:
         while len(left) < batch:
-            left = torch.cat([left, torch.randperm(count, generator=generator)])
+            left = torch.cat([left, chosen[torch.randperm(len(chosen), generator=generator)]])
         yield left[:batch]
         left = left[batch:]
 
