@@ -137,7 +137,7 @@ def matched_to(budget: int, build: Callable[[int], Network]) -> int:
     """
 
     def first_stack_and_rest(width: int) -> tuple[StackSpec, int]:
-        with torch.device("meta"):
+        with torch.random.fork_rng([]):
             model = build(width)
         spec = StackSpec.of(model.stacks[0])
         return spec, parameters(model) - spec.parameters()
