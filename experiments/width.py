@@ -22,7 +22,7 @@ from .problems import problem
 
 DEPTHS = (1, 2, 3, 4, 6)
 VARIANTS = ("plain", "residual + output norm")
-TASKS = ("letters to phones", "digits", "composition", "characters")
+TASKS = ("letters to phones", "composition", "characters", "digits")
 SIZES = (1_000, 4_000)  # words to learn from; all 21,997 are in the main block
 TUNED_AS = ("task", "depth", "variant", "examples", "steps")
 
