@@ -68,3 +68,74 @@ def delayed_recall(
     cue = torch.full((1, batch), 2 * symbols)
     x = functional.one_hot(torch.cat([first, between, cue]), 2 * symbols + 1)
     return x.to(torch.get_default_dtype()), first[0]
+
+
+def lookup_tables(symbols: int = 8, tables: int = 8) -> Tensor:
+    """The tables of `composed_lookup`, always the same: (tables, symbols), each row a permutation.
+
+    >>> lookup_tables(symbols=4, tables=2).sort().values
+    tensor([[0, 1, 2, 3],
+            [0, 1, 2, 3]])
+    """
+    symbols, tables = integer("symbols", symbols, 2), integer("tables", tables, 1)
+    generator = torch.Generator().manual_seed(0)
+    return torch.stack([torch.randperm(symbols, generator=generator) for _ in range(tables)])
+
+
+def composed_lookup(
+    depth: int,
+    batch: int,
+    symbols: int = 8,
+    tables: int = 8,
+    *,
+    generator: torch.Generator | None = None,
+) -> tuple[Tensor, Tensor]:
+    """Apply ``depth`` lookup tables, one after the other, to a symbol, and name the result.
+
+    A symbol is shown at step 1, then the names of the tables in the order in which they apply. Every table
+    is a permutation of the symbols (`lookup_tables`), so no step can be skipped: whoever misses one table
+    guesses, and guessing is right once in ``symbols`` times. After Liska, Kruszewski and Baroni 2018,
+    arXiv:1802.06467.
+
+    Parameters
+    ----------
+    depth
+        of the composition: how many tables apply, at least 1.
+    batch
+        N, the number of sequences.
+    symbols
+        size of the alphabet, at least 2.
+    tables
+        how many different tables there are.
+    generator
+        where the random numbers come from; by default torch's global generator.
+
+    Returns
+    -------
+    x
+        (T, N, symbols + tables) with T = depth + 1, one-hot: the symbol, then the tables.
+    y
+        (N,) integers, the results.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not an integer, or too small.
+
+    Examples
+    --------
+    >>> x, y = composed_lookup(depth=2, batch=1, symbols=4, tables=3)
+    >>> symbol, first, second = x[:, 0].argmax(1).tolist()
+    >>> table = lookup_tables(symbols=4, tables=3)
+    >>> bool(y == table[second - 4][table[first - 4][symbol]])
+    True
+    """
+    depth, batch = integer("depth", depth, 1), integer("batch", batch, 1)
+    table = lookup_tables(symbols, tables)
+    symbol = torch.randint(symbols, (1, batch), generator=generator)
+    chain = torch.randint(tables, (depth, batch), generator=generator)
+    result = symbol[0]
+    for applied in chain:
+        result = table[applied, result]
+    x = functional.one_hot(torch.cat([symbol, symbols + chain]), symbols + tables)
+    return x.to(torch.get_default_dtype()), result

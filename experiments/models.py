@@ -1,0 +1,160 @@
+"""The networks of the sweeps over depth, and the width at which one of them has a budget's parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from rnnlib import StackSpec, match
+from rnnlib.init import forget_bias_
+from rnnlib.measure import parameters
+
+from .recall import CELLS
+
+VARIANTS: dict[str, dict[str, Any]] = {
+    "plain": {},
+    "residual": {"residual": True},
+    "output norm": {"layer_norm": "output"},
+    "gate norm": {"layer_norm": "gates"},
+    "residual + output norm": {"residual": True, "layer_norm": "output"},
+}
+EMBEDDING = 32
+MISMATCH = 1.0  # per cent of a budget
+
+
+def make_stack(cell: str, input_size: int, width: int, depth: int, variant: str) -> nn.RNNBase:
+    """A stack in torch's initialisation, the forget bias of every LSTM layer at 1.
+
+    >>> make_stack("lstm", 3, 5, 2, "residual")
+    LSTM(3, 5, num_layers=2, residual=True)
+    """
+    module, storage = CELLS[cell]
+    stack: nn.RNNBase = module(input_size, width, depth, storage=storage, **VARIANTS[variant])
+    return forget_bias_(stack) if cell == "lstm" else stack
+
+
+class Network(nn.Module):
+    """What the networks of the sweeps have in common."""
+
+    @property
+    def stacks(self) -> tuple[nn.RNNBase, ...]:
+        """From input to output."""
+        raise NotImplementedError
+
+
+class Classifier(Network):
+    """A stack, and a linear layer that reads its output at the last step."""
+
+    def __init__(self, cell: str, width: int, depth: int, variant: str, features: int, classes: int) -> None:
+        super().__init__()
+        self.stack = make_stack(cell, features, width, depth, variant)
+        self.output = nn.Linear(width, classes)
+
+    @property
+    def stacks(self) -> tuple[nn.RNNBase, ...]:
+        return (self.stack,)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(T, N, features) to (N, classes)."""
+        return self.output(self.stack(x)[0][-1])
+
+
+class LanguageModel(Network):
+    """Embedding, stack and a linear layer that scores the symbol that follows each one."""
+
+    def __init__(self, cell: str, width: int, depth: int, variant: str, symbols: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(symbols, EMBEDDING)
+        self.stack = make_stack(cell, EMBEDDING, width, depth, variant)
+        self.output = nn.Linear(width, symbols)
+
+    @property
+    def stacks(self) -> tuple[nn.RNNBase, ...]:
+        return (self.stack,)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(T, N) codes to (T, N, symbols)."""
+        return self.output(self.stack(self.embedding(x))[0])
+
+
+class Transducer(Network):
+    """Encoder and decoder of equal depth; the last states of the one are the first of the other.
+
+    The source is read backwards, as Sutskever, Vinyals and Le (2014) did, so padding at its end comes first.
+    Code 0 of the target vocabulary starts a target and ends it.
+    """
+
+    def __init__(
+        self, cell: str, width: int, depth: int, variant: str, source_symbols: int, target_symbols: int
+    ) -> None:
+        super().__init__()
+        self.source = nn.Embedding(source_symbols, EMBEDDING)
+        self.target = nn.Embedding(target_symbols, EMBEDDING)
+        self.encoder = make_stack(cell, EMBEDDING, width, depth, variant)
+        self.decoder = make_stack(cell, EMBEDDING, width, depth, variant)
+        self.output = nn.Linear(width, target_symbols)
+
+    @property
+    def stacks(self) -> tuple[nn.RNNBase, ...]:
+        return self.encoder, self.decoder
+
+    def forward(self, x: tuple[Tensor, Tensor]) -> Tensor:
+        """Codes of sources (S, N) and of targets so far (T, N) to scores of what follows, (T, N, symbols)."""
+        source, so_far = x
+        states = self.encoder(self.source(source.flip(0)))[1]
+        return self.output(self.decoder(self.target(so_far), states)[0])
+
+    @torch.no_grad()
+    def decode(self, source: Tensor, steps: int) -> Tensor:
+        """The likeliest symbol, step by step: (S, N) codes to (steps, N); zeros after the first zero."""
+        states = self.encoder(self.source(source.flip(0)))[1]
+        symbol = source.new_zeros(1, source.shape[1])
+        going = torch.ones_like(symbol)
+        said = []
+        for _ in range(steps):
+            output, states = self.decoder(self.target(symbol), states)
+            symbol = self.output(output).argmax(-1)
+            going = going * (symbol > 0)
+            said.append(symbol * going)
+        return torch.cat(said)
+
+
+def matched_to(budget: int, build: Callable[[int], Network]) -> int:
+    """The width at which ``build(width)`` has as many parameters as the budget, as a whole, to within 1%.
+
+    Raises
+    ------
+    ValueError
+        If no width comes that near.
+
+    Examples
+    --------
+    >>> matched_to(33_770, lambda width: Classifier("lstm", width, 4, "plain", 1, 10))
+    34
+    """
+
+    def first_stack_and_rest(width: int) -> tuple[StackSpec, int]:
+        with torch.random.fork_rng([]):
+            model = build(width)
+        spec = StackSpec.of(model.stacks[0])
+        return spec, parameters(model) - spec.parameters()
+
+    spec, _ = first_stack_and_rest(1)
+    found = match(
+        spec.cell,
+        spec.input_size,
+        budget,
+        extra=lambda width: first_stack_and_rest(width)[1],
+        num_layers=spec.num_layers,
+        layer_norm=spec.layer_norm,
+        residual=spec.residual,
+    )
+    if not abs(found.mismatch) < MISMATCH:
+        raise ValueError(
+            f"budget={budget}: the nearest width {found.hidden_size} has {found.parameters} parameters, "
+            f"{found.mismatch:+.2f}%; expected less than {MISMATCH:g}%"
+        )
+    return found.hidden_size
