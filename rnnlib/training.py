@@ -22,9 +22,9 @@ class Record(NamedTuple):
     steps: int
     """Steps taken."""
     stopped: bool
-    """Whether `stop` ended the run."""
+    """Whether ``stop`` ended the run."""
     seconds: float
-    """Wall-clock time of the whole run, with the calls of `stop`."""
+    """Wall-clock time of the whole run, with the calls of ``stop``."""
 
 
 def train(

@@ -18,7 +18,7 @@ class Images(NamedTuple):
     """Small grey pictures and what they show."""
 
     x: Tensor
-    """(N, 64) in [0, 1], the 8 rows of a picture one after the other: reshape to (N, 8, 8) to see it."""
+    """(N, 64) in [0, 1], the 8 rows of a picture one after the other. Reshape to (N, 8, 8) to see it."""
     y: Tensor
     """(N,) integers, 0 to 9."""
 

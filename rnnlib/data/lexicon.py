@@ -32,7 +32,7 @@ class Lexicon:
     letters: tuple[str, ...]
     """Nothing, then a to z."""
     phones: tuple[str, ...]
-    """Nothing, then the 39 phones of ARPAbet without stress, in alphabetical order: AA, AE, …, ZH."""
+    """Nothing, then the 39 phones of ARPAbet without stress, in alphabetical order, from AA to ZH."""
     splits: Splits[Words]
     """Of 21,997, 1,257 and 2,549 words."""
 

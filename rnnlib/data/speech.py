@@ -21,7 +21,7 @@ class Utterances(NamedTuple):
     lengths: Tensor
     """(N,) frames, 7 to 29."""
     y: Tensor
-    """(N,) integers, 0 to 8: the speaker."""
+    """(N,) integers, 0 to 8, the speaker."""
 
     def at(self, places: Tensor) -> Utterances:
         """Those that stand at the places, in their order."""

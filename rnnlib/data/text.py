@@ -19,7 +19,7 @@ class Text:
     """A text as integers."""
 
     characters: str
-    """All distinct characters of the text, sorted: character i stands at place i."""
+    """All distinct characters of the text, sorted. Character i stands at place i."""
     splits: Splits[Tensor]
     """Each part (characters,) integers, in reading order."""
 
