@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 
 import rnnlib
+from rnnlib.init import forget_bias_
 from rnnlib.runs import Row, load, sweep
 from rnnlib.tasks import delayed_recall
 from rnnlib.training import accuracy, train
@@ -88,10 +89,7 @@ class Reader(nn.Module):
         self.stack = stack(2 * SYMBOLS + 1, WIDTH, depth, storage=storage)
         self.output = nn.Linear(WIDTH, SYMBOLS)
         if cell == "lstm":
-            for layer in range(depth):
-                # Gate rows are i, f, g, o. Of the two biases one holds the 1 and the other nothing.
-                for name, value in (("bias_ih", 1.0), ("bias_hh", 0.0)):
-                    nn.init.constant_(getattr(self.stack, f"{name}_l{layer}")[WIDTH : 2 * WIDTH], value)
+            forget_bias_(self.stack, 1.0)
 
     def forward(self, x: Tensor) -> Tensor:
         """(T, N, width) to (N, SYMBOLS)."""
