@@ -125,6 +125,14 @@ def test_nothing_is_broadcast_where_the_first_layers_widths_differ():  # case C2
     assert stack("GRU", 5, 5, bidirectional=True, residual=True)(double(4, 2, 5))[0].shape == (4, 2, 10)
 
 
+@pytest.mark.parametrize("first", [0, -1, 1.0, "2", None])
+def test_a_residual_begins_at_a_layer_that_can_be_counted(first):
+    with pytest.raises(ValueError, match="first layer that has one, counted from 1"):
+        stack("LSTM", 3, 5, 2, residual=first)
+    with pytest.raises(ValueError, match="residual"):
+        rnnlib.StackSpec("lstm", 3, 5, 2, residual=first)
+
+
 def test_residual_from_a_layer_on():
     x = double(T, N, H)
     outputs = []

@@ -44,7 +44,7 @@ class Stack(nn.RNNBase):
         choice("dropout_mask", dropout_mask, DROPOUT_MASKS)
         choice("storage", storage, SCHEMES)
         probability("weight_dropout", weight_dropout)
-        if not isinstance(residual, int) or residual < 0:
+        if not isinstance(residual, bool) and (not isinstance(residual, int) or residual < 1):
             raise ValueError(
                 f"residual={residual!r}: expected True, False or the first layer that has one, counted from 1"
             )
