@@ -13,7 +13,7 @@ from joblib import parallel_config
 
 from experiments import limits, width
 from experiments.fitting import numbers
-from experiments.grid import Block, Seeds, best_rates, fill, key, to_score, to_tune
+from experiments.grid import HERE, Block, Seeds, best_rates, fill, key, to_score, to_tune
 from experiments.problems import problem
 from rnnlib.runs import load
 
@@ -77,6 +77,29 @@ def test_learning_rates_are_the_best_of_their_own_seeds(swept):
     names = SWEEPS[swept[0]].TUNED_AS
     rates = best_rates(tuning, names)
     assert all(row["lr"] == rates[key(row, names)] for row in rows)
+
+
+@pytest.mark.parametrize("name", SWEEPS)
+def test_committed_results_are_whole_blocks_of_the_grid(name):
+    """Every arm of the first blocks once on every seed, at the rate that its own tuning runs chose."""
+    sweep, seeds = SWEEPS[name], Seeds()
+    rows, tuning = load(HERE / f"{name}.csv"), load(HERE / f"{name}-tuning.csv")
+
+    def settings(row, columns):
+        return tuple((column, row[column]) for column in columns)
+
+    expected: set = set()
+    for block in sweep.blocks():
+        columns = list(block.arms[0])
+        expected |= {(settings(arm, columns), seed) for arm in block.arms for seed in seeds.test}
+        if len(expected) >= len(rows):
+            break
+    found = [(settings(row, columns), row["seed"]) for row in rows]
+    assert len(found) == len(set(found)) and set(found) == expected
+    rates = best_rates(tuning, sweep.TUNED_AS)
+    assert all(row["lr"] == rates[key(row, sweep.TUNED_AS)] for row in rows)
+    assert {row["lr"] for row in tuning} == set(seeds.rates)
+    assert len({row["version"] for row in rows + tuning}) == 1
 
 
 def test_a_sweep_that_was_cut_off_resumes(swept):
