@@ -42,9 +42,10 @@ notebooks: .venv  ## Execute every notebook from the top and store its outputs (
 corrections: .venv  ## Collect the chapters' corrections into book/corrections.md
 	$(BIN)/python -m tools.corrections
 
-bench: .venv  ## Time the stacks and their scaling; rewrites benchmarks/results.md and scaling.csv
+bench: .venv  ## Time the stacks, their scaling and a transformer; rewrites the tables in benchmarks/
 	$(BIN)/python -m benchmarks.stacks
 	$(BIN)/python -m benchmarks.scaling
+	$(BIN)/python -m benchmarks.transformer
 
 counters:  ## Compare the usual cost counters, in an environment of their own
 	test -d benchmarks/.venv-counters || $(PYTHON) -m venv benchmarks/.venv-counters

@@ -8,8 +8,6 @@ the median ratio, its quartiles, and the seconds of one call.
 
 from __future__ import annotations
 
-import csv
-import platform
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,6 +17,8 @@ from torch import nn
 import rnnlib
 from rnnlib import measure
 from rnnlib.checkpoint import Checkpointed
+
+from .sweeps import write
 
 RESULTS = Path(__file__).with_name("scaling.csv")
 COLUMNS = ("sweep", "what", "x", "median", "lower", "upper", "seconds", "bytes")
@@ -110,17 +110,7 @@ def memory_for_time() -> Iterator[tuple]:
 
 def main() -> None:
     """Run every sweep and write the table."""
-    torch.set_num_threads(2)
-    torch.manual_seed(0)
-    with RESULTS.open("w", newline="") as file:
-        file.write(f"# {platform.machine()}, 2 threads, torch {torch.__version__.split('+')[0]}, float32\n")
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(COLUMNS)
-        for sweep in (one_product_or_many, memory_for_time, four_layers_to_one, exponents):
-            for name, what, x, ratio, *kept in sweep():
-                times = (f"{value:.4g}" for value in ratio)
-                table.writerow((name, what, f"{x:g}", *times, *(kept or [""])))
-                print(name, what, x, f"{ratio.median:.3g}", flush=True)
+    write(RESULTS, COLUMNS, (one_product_or_many, memory_for_time, four_layers_to_one, exponents))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,6 @@ the seconds of one call of the first that is named.
 
 from __future__ import annotations
 
-import csv
-import platform
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,6 +16,8 @@ from torch import Tensor, nn
 
 from rnnlib import measure
 from rnnlib.decoding import KeyValueCache
+
+from .sweeps import write
 
 RESULTS = Path(__file__).with_name("transformer.csv")
 COLUMNS = ("sweep", "what", "x", "median", "lower", "upper", "seconds")
@@ -92,16 +92,7 @@ def generation() -> Iterator[tuple]:
 
 def main() -> None:
     """Run every sweep and write the table."""
-    torch.set_num_threads(2)
-    torch.manual_seed(0)
-    with RESULTS.open("w", newline="") as file:
-        file.write(f"# {platform.machine()}, 2 threads, torch {torch.__version__.split('+')[0]}, float32\n")
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(COLUMNS)
-        for sweep in (generation, sequence_lengths):
-            for name, what, x, ratio in sweep():
-                table.writerow((name, what, x, *(f"{value:.4g}" for value in ratio)))
-                print(name, what, x, f"{ratio.median:.3g}", flush=True)
+    write(RESULTS, COLUMNS, (generation, sequence_lengths))
 
 
 if __name__ == "__main__":
