@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib.metadata import version
 from typing import Any
 
 import torch
 
 from rnnlib.measure import parameters
+from rnnlib.runs import versions
 from rnnlib.training import train
 
 from .models import Network
@@ -85,7 +85,7 @@ def fit(
         "update_mid": several(update),
         "moved": several(moved),
         "seconds": round(record.seconds, 2),
-        "version": f"rnnlib {version('rnnlib')}, torch {torch.__version__.split('+')[0]}",
+        "version": versions(),
     }
 
 

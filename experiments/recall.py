@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from importlib.metadata import version
 from itertools import product
 from pathlib import Path
 from statistics import fmean
@@ -24,7 +23,7 @@ from torch import Tensor, nn
 
 import rnnlib
 from rnnlib.init import forget_bias_
-from rnnlib.runs import Row, load, sweep
+from rnnlib.runs import Row, load, sweep, versions
 from rnnlib.tasks import delayed_recall
 from rnnlib.training import accuracy, train
 
@@ -133,7 +132,7 @@ def run(
         "chance": 1 / SYMBOLS,
         "solved": record.steps if record.stopped else None,
         "seconds": round(record.seconds, 2),
-        "version": f"rnnlib {version('rnnlib')}, torch {torch.__version__.split('+')[0]}",
+        "version": versions(),
     }
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -85,6 +86,15 @@ def load(path: str | Path) -> list[Row]:
     """
     with Path(path).open(newline="") as file:
         return [{column: _value(text) for column, text in row.items()} for row in csv.DictReader(file)]
+
+
+def versions() -> str:
+    """What a run was made with, for its row: the versions of rnnlib and torch.
+
+    >>> versions().startswith("rnnlib ")
+    True
+    """
+    return f"rnnlib {version('rnnlib')}, torch {torch.__version__.split('+')[0]}"
 
 
 class Interval(NamedTuple):

@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+from calls import Calls
 from torch import nn
 
 import rnnlib
@@ -10,18 +11,6 @@ from rnnlib.schedule import run
 
 STEPS = 9
 CELLS = ("RNN", "GRU", "LSTM")
-
-
-class Calls(nn.Module):
-    """A module whose forward pass is the function given."""
-
-    def __init__(self, function, *parts):
-        super().__init__()
-        self.function = function
-        self.parts = nn.ModuleList(parts)
-
-    def forward(self, *inputs):
-        return self.function(*self.parts, *inputs)
 
 
 def x(width=4):

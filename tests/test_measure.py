@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch.nn.functional as F
+from calls import Calls
 from torch import nn
 from torch.nn.utils.rnn import pack_padded_sequence, pack_sequence
 from torch.utils.flop_counter import FlopCounterMode
@@ -22,18 +23,6 @@ MODULES = {"rnn": nn.RNN, "gru": nn.GRU, "lstm": nn.LSTM}
 
 def padded(steps=6, batch=4, size=3, **options):
     return torch.zeros(steps, batch, size, **options)
-
-
-class Calls(nn.Module):
-    """A module whose forward pass is the function given."""
-
-    def __init__(self, function, *parts):
-        super().__init__()
-        self.function = function
-        self.parts = nn.ModuleList(parts)
-
-    def forward(self, *inputs):
-        return self.function(*self.parts, *inputs)
 
 
 # --- Parameters -------------------------------------------------------------------------------------------
