@@ -68,12 +68,12 @@ def blocks() -> list[Block]:
     one_layer = [*arms(phones, [1], NORMS[:1])]  # the control of all that normalise
     return [
         Block([*arms(phones, [1, 2, 4, 8], MAIN), *one_layer], TUNED_AS),
-        Block([*arms(phones, [6, 12], MAIN)], TUNED_AS),
-        Block([*arms(phones, [1, 2, 4, 8], NORMS)], TUNED_AS),
-        Block([*arms(characters, [1, 2, 4, 8], MAIN), *arms(characters, [1], NORMS[:1])], TUNED_AS),
         # Clipped runs of these arms have their rows already; so do their learning rates.
         Block([*arms(phones, [4, 8], MAIN, [CLIP, None])], TUNED_AS),
+        Block([*arms(phones, [6, 12], MAIN)], TUNED_AS),
+        Block([*arms(phones, [1, 2, 4, 8], NORMS)], TUNED_AS),
         Block([*arms(phones, [6, 12], NORMS)], TUNED_AS),
+        Block([*arms(characters, [1, 2, 4, 8], MAIN), *arms(characters, [1], NORMS[:1])], TUNED_AS),
         Block([*arms(characters, [6, 12], MAIN)], TUNED_AS),
         Block([*arms(characters, [2, 4, 6, 8, 12], NORMS), *arms(characters, [1], NORMS[1:])], TUNED_AS),
     ]
