@@ -235,12 +235,14 @@ def test_saved_bytes_of_what_stands_between_the_layers(cell, storage):
 
 
 def test_saved_bytes_of_the_lstm_with_gate_norms():
-    for proj_size, (storage, vectors) in product((0, 2), {"native": 13, "gates": 13, "recompute": 1}.items()):
+    everything, cells = (13, 6), (1, 0)  # vectors, and means and scales of the three norms
+    schemes = {"native": everything, "gates": everything, "recompute": cells}
+    for proj_size, (storage, (vectors, stats)) in product((0, 2), schemes.items()):
         module = rnnlib.LSTM(3, 5, layer_norm="gates", proj_size=proj_size, storage=storage)
         width = proj_size or 5
         for x, size in batches(3):
             tokens = sum(size.get("lengths", [24]))
-            floats = tokens * (3 + 5 * vectors + width) + 4 * (5 + width)
+            floats = tokens * (3 + 5 * vectors + stats + width) + 4 * (5 + width)
             assert measure.saved_bytes(module, x) == 4 * floats
 
 

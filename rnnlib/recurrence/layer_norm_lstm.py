@@ -7,8 +7,8 @@
     h' = W_hr m, or m without a projection
 
 The products are normalised over all four gates together, so here they lie side by side, (tokens, 4H), and
-``by_gate`` gives the view (4, tokens, H) that the element-wise work is written for. The mean and the scale of
-a norm are cheap for all steps at once, and the backward pass computes them again.
+``by_gate`` gives the view (4, tokens, H) that the element-wise work is written for. Beside a sum its norm's
+mean and 1 / sqrt(var + eps) are kept, two numbers a row.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from torch.autograd import Function
 from ..cells import LAYER_NORM_EPS, normalise
 from .lstm import activate, local_derivatives
 from .once import once_differentiable
+from .products import recurrent_weight_gradient
 from .steps import Steps, or_zeros
 
 aten = torch.ops.aten
@@ -30,10 +31,9 @@ def by_gate(rows: Tensor) -> Tensor:
     return rows.unflatten(-1, (4, -1)).movedim(-2, 0)
 
 
-def mean_and_scale(a: Tensor) -> tuple[Tensor, Tensor]:
-    """mean(a) and 1 / sqrt(var(a) + eps) of every row, (rows, 1) each."""
-    _, mean, scale = torch.native_layer_norm(a, a.shape[-1:], None, None, LAYER_NORM_EPS)
-    return mean, scale
+def norm(a: Tensor, gain: Tensor, shift: Tensor | None = None) -> tuple[Tensor, Tensor, Tensor]:
+    """``cells.normalise`` with mean(a) and 1 / sqrt(var(a) + eps) of every row, (rows, 1) each."""
+    return torch.native_layer_norm(a, a.shape[-1:], gain, shift, LAYER_NORM_EPS)
 
 
 def norm_gradient(dy, a, mean, scale, gain) -> Tensor:
@@ -51,7 +51,10 @@ def norm_parameter_gradients(dy, a, mean, scale, gain) -> tuple[Tensor, Tensor]:
 
 
 class LayerNormLSTMRecurrence(Function):
-    """Keeps W_ih x, W_hh h, the gates, c and h, (13H + W) a step; with ``recompute`` c and h alone."""
+    """Keeps W_ih x, W_hh h, the gates, c and h, (13H + W) a step, and 6 numbers of the three norms.
+
+    With ``recompute`` it keeps c and h alone.
+    """
 
     @staticmethod
     def forward(
@@ -70,30 +73,36 @@ class LayerNormLSTMRecurrence(Function):
         scheme: str,
     ):
         from_input = torch.mm(x, weight_ih.t())
-        gates = normalise(from_input, gain_ih, shift)
+        gates, *stats_input = norm(from_input, gain_ih, shift)
         from_state = torch.empty_like(gates)
         cells, hidden = x.new_empty(len(x), c0.shape[1]), x.new_empty(len(x), h0.shape[1])
+        stats = x.new_empty(4, len(x), 1)  # of W_hh h and of c
         w_hh = weight_hh.t()
         h_n, c_n = h0.clone(), c0.clone()
         for block in steps.blocks:
             h, c = h_n[: block.sequences], c_n[: block.sequences]
-            now = gates.new_empty(len(c), gates.shape[1])
+            now, m = c.new_empty(len(c), gates.shape[1]), torch.empty_like(c)
             i, f, g, o = by_gate(now)
-            visits = map(block.visits, (gates, from_state, cells, hidden))
-            for sums, product, c_t, h_t in zip(*visits, strict=True):
+            of_block = []
+            for sums, product, c_t, h_t in zip(
+                *map(block.visits, (gates, from_state, cells, hidden)), strict=True
+            ):
                 torch.mm(h, w_hh, out=product)
-                torch.add(sums, normalise(product, gain_hh), out=now)
+                normed, *of_state = norm(product, gain_hh)
+                torch.add(sums, normed, out=now)
                 activate(by_gate(now))
-                sums.copy_(now)
-                c.mul_(f).addcmul_(i, g)
-                c_t.copy_(c)
-                tanh_c = normalise(c, gain_c, shift_c).tanh_()
+                c = torch.mul(c, f, out=c_t).addcmul_(i, g)
+                normed, *of_cells = norm(c, gain_c, shift_c)
+                normed.tanh_()
                 if weight_hr is None:
-                    h = torch.mul(o, tanh_c, out=h_t)
+                    h = torch.mul(o, normed, out=h_t)
                 else:
-                    h = torch.mm(o * tanh_c, weight_hr.t(), out=h_t)
-            h_n[: block.sequences] = h
-        kept = () if scheme == "recompute" else (from_input, from_state, gates)
+                    h = torch.mm(torch.mul(o, normed, out=m), weight_hr.t(), out=h_t)
+                sums.copy_(now)
+                of_block.append(torch.stack([*of_state, *of_cells]))
+            h_n[: block.sequences], c_n[: block.sequences] = h, c
+            block.rows(stats).copy_(torch.cat(of_block[::-1] if block.reverse else of_block, 1))
+        kept = () if scheme == "recompute" else (from_input, from_state, gates, *stats_input, stats)
         return hidden, h_n, c_n, cells, *kept
 
     @staticmethod
@@ -110,20 +119,23 @@ class LayerNormLSTMRecurrence(Function):
         x, h0, c0, weight_ih, weight_hh, *norms, weight_hr, hidden, cells = ctx.saved_tensors[:13]
         gain_ih, gain_hh, shift, gain_c, shift_c = norms
         steps, (needs_dx, needs_dh0, needs_dc0, *_) = ctx.steps, ctx.needs_input_grad
-        before = steps.before(hidden, h0)
         if ctx.scheme == "recompute":
-            from_input, from_state = torch.mm(x, weight_ih.t()), torch.mm(before, weight_hh.t())
-            gates = normalise(from_input, gain_ih, shift) + normalise(from_state, gain_hh)
-            activate(by_gate(gates))
+            from_input = torch.mm(x, weight_ih.t())
+            from_state = torch.mm(steps.before(hidden, h0), weight_hh.t())
+            gates, *stats_input = norm(from_input, gain_ih, shift)
+            normed, *stats_state = norm(from_state, gain_hh)
+            activate(by_gate(gates.add_(normed)))
+            tanh_cells, *stats_cells = norm(cells, gain_c, shift_c)
         else:
-            from_input, from_state, gates = ctx.saved_tensors[13:]
-        tanh_cells = normalise(cells, gain_c, shift_c).tanh_()
+            from_input, from_state, gates, *stats_input, stats = ctx.saved_tensors[13:]
+            stats_state, stats_cells = stats[:2], stats[2:]
+            tanh_cells = normalise(cells, gain_c, shift_c)
+        tanh_cells.tanh_()
         _, f, _, o = by_gate(gates)
-        stats_input, stats_state, stats_cells = map(mean_and_scale, (from_input, from_state, cells))
 
         # dsums starts as the local derivatives of all steps, dnormed as those of LN(c) * gain_c + shift_c.
         dsums, dfrom_state = torch.empty_like(gates), torch.empty_like(gates)
-        local_derivatives(by_gate(gates), steps.before(cells, c0), tanh_cells, by_gate(dsums))
+        local_derivatives(by_gate(gates), steps.starts(cells, c0), tanh_cells, by_gate(dsums))
         dnormed = aten.tanh_backward(o, tanh_cells)
 
         dhidden = or_zeros(dhidden, hidden)
@@ -160,7 +172,7 @@ class LayerNormLSTMRecurrence(Function):
             dh_state if needs_dh0 else None,
             dc_state if needs_dc0 else None,
             torch.mm(dfrom_input.t(), x),
-            torch.mm(dfrom_state.t(), before),
+            recurrent_weight_gradient(dfrom_state, steps.starts(hidden, h0)),
             dgain_ih,
             dgain_hh,
             dshift,

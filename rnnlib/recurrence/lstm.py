@@ -21,11 +21,13 @@ from torch.autograd import Function
 
 from .once import once_differentiable
 from .products import (
+    Starts,
     bias_gradient,
     for_each_gate,
     input_gradient,
     per_gate,
     project,
+    recurrent_weight_gradient_by_gate,
     transposed,
     weight_gradient,
 )
@@ -47,14 +49,15 @@ def activate(gates: Tensor) -> None:
     gates[3].sigmoid_()
 
 
-def local_derivatives(gates, cells_before, tanh_cells, out) -> None:
+def local_derivatives(gates, starting_cells: Starts, tanh_cells, out) -> None:
     """Write g i', c f', i g' and tanh(c') o' of all steps to ``out`` (4, tokens, H).
 
     Times dc' they are di, df and dg, and times dm the last is do: what remains for the loop over the steps.
     """
     i, f, g, o = gates
     aten.sigmoid_backward.grad_input(g, i, grad_input=out[0])
-    aten.sigmoid_backward.grad_input(cells_before, f, grad_input=out[1])
+    for rows, c in starting_cells:
+        aten.sigmoid_backward.grad_input(c, f[rows], grad_input=out[1][rows])
     aten.tanh_backward.grad_input(i, g, grad_input=out[2])
     aten.sigmoid_backward.grad_input(tanh_cells, o, grad_input=out[3])
 
@@ -79,15 +82,14 @@ class LSTMRecurrence(Function):
             ):
                 torch.baddbmm(sums, for_each_gate(h, 4), w_hh, out=now)
                 activate(now)
-                c.mul_(f).addcmul_(i, g)
+                c = torch.mul(c, f, out=c_t).addcmul_(i, g)
                 torch.tanh(c, out=tanh_c)
                 if weight_hr is None:
                     h = torch.mul(o, tanh_c, out=h_t)
                 else:
                     h = torch.mm(torch.mul(o, tanh_c, out=m), weight_hr.t(), out=h_t)
                 sums.copy_(now)
-                c_t.copy_(c)
-            h_n[: block.sequences] = h
+            h_n[: block.sequences], c_n[: block.sequences] = h, c
         kept = {"gates": (gates,), "gates+tanh": (gates, tanh_cells), "recompute": ()}[scheme]
         return hidden, h_n, c_n, cells, *kept
 
@@ -106,10 +108,11 @@ class LSTMRecurrence(Function):
         weight_ih, weight_hh, bias_ih, bias_hh, weight_hr = weights
         kept = ctx.saved_tensors[10:]
         steps, (needs_dx, needs_dh0, needs_dc0, *_) = ctx.steps, ctx.needs_input_grad
-        before, cells_before = steps.before(hidden, h0), steps.before(cells, c0)
         if ctx.scheme == "recompute":
             gates = input_sums(x, weight_ih, bias_ih, bias_hh)
-            torch.baddbmm(gates, for_each_gate(before, 4), transposed(weight_hh, 4), out=gates)
+            torch.baddbmm(
+                gates, for_each_gate(steps.before(hidden, h0), 4), transposed(weight_hh, 4), out=gates
+            )
             activate(gates)
         else:
             gates = kept[0]
@@ -117,7 +120,7 @@ class LSTMRecurrence(Function):
 
         # The local derivatives for all steps at once; the loop multiplies dc' and dm into them, step by step.
         dgates = torch.empty_like(gates)
-        local_derivatives(gates, cells_before, tanh_cells, dgates)
+        local_derivatives(gates, steps.starts(cells, c0), tanh_cells, dgates)
         difg, do = dgates[:3], dgates[3]
         dc_dm = aten.tanh_backward(gates[3], tanh_cells)
 
@@ -150,7 +153,7 @@ class LSTMRecurrence(Function):
             dh_state if needs_dh0 else None,
             dc_state if needs_dc0 else None,
             weight_gradient(dgates, x),
-            weight_gradient(dgates, before),
+            recurrent_weight_gradient_by_gate(dgates, steps.starts(hidden, h0)),
             dbias,
             dbias,
             dweight_hr,

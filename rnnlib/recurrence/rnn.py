@@ -12,6 +12,7 @@ import torch
 from torch.autograd import Function
 
 from .once import once_differentiable
+from .products import recurrent_weight_gradient
 from .steps import Steps
 
 
@@ -46,7 +47,8 @@ class RNNRecurrence(Function):
 
         # The local derivatives for all steps at once; the loop multiplies dh into them, step by step.
         if ctx.nonlinearity == "tanh":
-            da = torch.addcmul(hidden.new_ones(()), hidden, hidden, value=-1)
+            da = hidden.square()
+            torch.sub(1, da, out=da)
         else:
             da = (hidden > 0).to(hidden.dtype)
 
@@ -67,7 +69,7 @@ class RNNRecurrence(Function):
             torch.mm(da, weight_ih) if needs_dx else None,
             dstate if needs_dh0 else None,
             torch.mm(da.t(), x),
-            torch.mm(da.t(), ctx.steps.before(hidden, h0)),
+            recurrent_weight_gradient(da, ctx.steps.starts(hidden, h0)),
             dbias,
             dbias,
             None,

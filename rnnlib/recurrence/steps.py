@@ -66,20 +66,30 @@ Block(start=4, steps=1, sequences=1, continued=1, reverse=False))
             running = n
         return tuple(blocks)
 
-    def before(self, reached: Tensor, initial: Tensor) -> Tensor:
-        """The state from which every step starts, given the states that the steps reach: both as rows."""
-        pieces: list[Tensor] = []
-        state = initial.clone()
+    def starts(self, reached: Tensor, initial: Tensor) -> list[tuple[slice, Tensor]]:
+        """From which states the steps start: rows, and the states that the steps at these rows start from.
+
+        The states that the steps reach are rows already, so most steps need no copy: they start from rows
+        that lie one step before theirs. Only the steps that enter a block start from a state.
+        """
+        pairs = []
+        state = initial
         for block in self.blocks:
             n, rows = block.sequences, block.rows(reached)
-            entered = state[:n].clone()
+            start, end = block.start, block.start + len(rows)
             if self.reverse:
-                pieces = [rows[n:], entered, *pieces]
-                state[:n] = rows[:n]
+                pairs += [(slice(end - n, end), state[:n]), (slice(start, end - n), rows[n:])]
+                last = rows[:n]
             else:
-                pieces = [*pieces, entered, rows[: len(rows) - n]]
-                state[:n] = rows[len(rows) - n :]
-        return torch.cat(pieces)
+                pairs += [(slice(start, start + n), state[:n]), (slice(start + n, end), rows[:-n])]
+                last = rows[-n:]
+            state = torch.cat([last, state[n:]])
+        return pairs
+
+    def before(self, reached: Tensor, initial: Tensor) -> Tensor:
+        """The state from which every step starts, as rows."""
+        pieces = [states for _, states in self.starts(reached, initial)]
+        return torch.cat(pieces[::-1] if self.reverse else pieces)
 
 
 def or_zeros(gradient: Tensor | None, like: Tensor) -> Tensor:
