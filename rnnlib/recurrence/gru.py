@@ -15,9 +15,8 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.autograd import Function
 
-from .once import once_differentiable
+from .function import Recurrence, once_differentiable
 from .products import recurrent_weight_gradient
 from .steps import Steps, or_zeros
 
@@ -39,7 +38,7 @@ def activate(gates: Tensor, state_sums: Tensor) -> None:
     n.addcmul_(r, state_sums[:, 2 * H :]).tanh_()
 
 
-class GRURecurrence(Function):
+class GRURecurrence(Recurrence):
     """Keeps r, z, n, s and h. Under ``recompute`` it keeps h alone and computes the others again."""
 
     @staticmethod

@@ -15,11 +15,10 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.autograd import Function
 
 from ..cells import LAYER_NORM_EPS, normalise
+from .function import Recurrence, once_differentiable
 from .lstm import activate, local_derivatives
-from .once import once_differentiable
 from .products import recurrent_weight_gradient
 from .steps import Steps, or_zeros
 
@@ -50,7 +49,7 @@ def norm_parameter_gradients(dy, a, mean, scale, gain) -> tuple[Tensor, Tensor]:
     ]
 
 
-class LayerNormLSTMRecurrence(Function):
+class LayerNormLSTMRecurrence(Recurrence):
     """Keeps W_ih x, W_hh h, the gates, c and h, (13H + W) a step, and 6 numbers of the three norms.
 
     With ``recompute`` it keeps c and h alone.

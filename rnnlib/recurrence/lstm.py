@@ -17,9 +17,8 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor
-from torch.autograd import Function
 
-from .once import once_differentiable
+from .function import Recurrence, once_differentiable
 from .products import (
     Starts,
     bias_gradient,
@@ -62,7 +61,7 @@ def local_derivatives(gates, starting_cells: Starts, tanh_cells, out) -> None:
     aten.sigmoid_backward.grad_input(tanh_cells, o, grad_input=out[3])
 
 
-class LSTMRecurrence(Function):
+class LSTMRecurrence(Recurrence):
     """Keeps i, f, g, o, c and h; with ``gates+tanh`` tanh(c) too; with ``recompute`` c and h alone."""
 
     @staticmethod

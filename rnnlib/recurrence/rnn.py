@@ -9,14 +9,13 @@ Backward, with a_t the sum inside the nonlinearity and d for the gradient of the
 from __future__ import annotations
 
 import torch
-from torch.autograd import Function
 
-from .once import once_differentiable
+from .function import Recurrence, once_differentiable
 from .products import recurrent_weight_gradient
 from .steps import Steps
 
 
-class RNNRecurrence(Function):
+class RNNRecurrence(Recurrence):
     """Keeps h. The derivatives of tanh and relu are functions of their output: nothing else is needed."""
 
     @staticmethod

@@ -1,13 +1,29 @@
-"""A backward pass written by hand has no derivative of its own: asking for it is an error, never a zero."""
+"""What the recurrences share as Functions of autograd.
+
+A backward pass written by hand has no derivative of its own: asking for it is an error, never a zero.
+"""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from functools import wraps
 
 import torch
 from torch import Tensor
 from torch.autograd import Function
+
+
+class Recurrence(Function):
+    """A Function whose ``apply`` is quick.
+
+    With a ``setup_context``, ``apply`` works out the signature of ``forward`` at every call, which takes as
+    long as several steps of a small layer. A function that carries its signature is asked for it instead.
+    """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.forward.__signature__ = inspect.signature(cls.forward)  # type: ignore[attr-defined]
 
 
 class NoSecondDerivative(Function):
