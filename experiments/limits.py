@@ -24,6 +24,7 @@ WIDTH = 64
 MAIN = ("plain", "residual", "residual + output norm")
 NORMS = ("output norm", "gate norm")
 CLIP = 1.0
+LONGER = 4  # times the steps, to tell slow from stuck
 TUNED_AS = ("task", "depth", "variant", "steps")
 
 
@@ -72,6 +73,7 @@ def blocks() -> list[Block]:
         Block([*arms(phones, [4, 8], MAIN, [CLIP, None])], TUNED_AS),
         Block([*arms(phones, [6, 12], MAIN)], TUNED_AS),
         Block([*arms(phones, [1, 2, 4, 8], NORMS)], TUNED_AS),
+        Block([*arms(phones, [4, 8], MAIN[:1], steps=LONGER * problem(phones).steps)], TUNED_AS),
         Block([*arms(phones, [6, 12], NORMS)], TUNED_AS),
         Block([*arms(characters, [1, 2, 4, 8], MAIN), *arms(characters, [1], NORMS[:1])], TUNED_AS),
         Block([*arms(characters, [6, 12], MAIN)], TUNED_AS),

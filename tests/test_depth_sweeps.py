@@ -1,4 +1,4 @@
-"""`experiments.limits` and `experiments.width`: small sweeps from end to end, resumed, and on two workers."""
+"""The sweeps behind chapters 2 and 3: small ones from end to end, resumed, and on two workers."""
 
 import csv
 import subprocess
@@ -9,22 +9,26 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+import torch
 from joblib import parallel_config
 
-from experiments import limits, width
+from experiments import initialisation, limits, width
 from experiments.fitting import numbers
 from experiments.grid import HERE, Block, Seeds, best_rates, fill, key, to_score, to_tune
+from experiments.models import make_stack, matched_to
 from experiments.problems import problem
 from rnnlib.runs import load
 
 ROOT = Path(__file__).parents[1]
-SWEEPS = {"limits": limits, "width": width}
+SWEEPS = {"limits": limits, "width": width, "initialisation": initialisation}
 RESULT = ["parameters", "error", "baseline", "failed", "diverged", "gradient_start", "gradient_mid",
           "gradient_last", "update_mid", "moved", "seconds", "version"]  # fmt: skip
 COLUMNS = {
     "limits": ["task", "cell", "depth", "variant", "clip", "steps", "seed", "lr", "split", *RESULT],
     "width": ["task", "cell", "budget", "depth", "variant", "examples", "steps", "seed", "lr", "split",
               "width", *RESULT],
+    "initialisation": ["task", "cell", "depth", "variant", "initialisation", "steps", "seed", "lr", "split",
+                       *RESULT],
 }  # fmt: skip
 
 
@@ -163,6 +167,9 @@ def test_the_grid_of_the_limits_holds_what_chapter_3_asks_for():
         assert (task, depth, variant) in clipped
     unclipped = {(a["depth"], a["variant"]) for a in arms if a["clip"] is None}
     assert unclipped == set(product((4, 8), limits.MAIN))
+    longer = {(a["depth"], a["variant"]) for a in arms if a["steps"] == 4 * problem(a["task"]).steps}
+    assert longer == set(product((4, 8), ["plain"]))
+    assert {a["steps"] / problem(a["task"]).steps for a in arms} == {1, 4}
 
 
 def test_one_layer_has_no_residual_to_differ_by():
@@ -173,11 +180,52 @@ def test_one_layer_has_no_residual_to_differ_by():
 
 def test_the_grid_of_the_shapes_holds_what_chapter_2_asks_for():
     arms = [arm for block in width.blocks() for arm in block.arms]
-    whole = {(a["task"], a["depth"], a["variant"]) for a in arms if a["examples"] is None}
-    assert whole == set(product(width.TASKS, (1, 2, 3, 4, 6), width.VARIANTS))
-    sizes = {a["examples"] for a in arms if a["task"] == "letters to phones"}
-    assert len(sizes) == 3
-    assert all(a["budget"] == problem(a["task"]).budget for a in arms)
+    depths, own = (1, 2, 3, 4, 6), {task: problem(task).budget for task in width.TASKS}
+
+    def of(**wanted):
+        chosen = (a for a in arms if all(a[k] == v for k, v in wanted.items()))
+        return {(a["depth"], a["variant"]) for a in chosen}
+
+    both = set(product(depths, width.VARIANTS))
+    for task, budget in own.items():
+        assert of(task=task, cell="lstm", budget=budget, examples=None) >= both
+    phones = {"task": "letters to phones"}
+    for size in (1_000, 4_000):
+        assert of(**phones, cell="lstm", budget=own[phones["task"]], examples=size) == both
+    assert of(**phones, cell="gru") == of(**phones, budget=width.LARGE_BUDGET) == both
+    assert of(**phones, variant="residual") == set(product(depths[1:], ["residual"]))
+
+
+def test_every_network_of_the_shapes_comes_within_a_per_cent_of_its_budget():
+    for arm in (arm for block in width.blocks() for arm in block.arms):
+        build = problem(arm["task"]).build
+        cell, depth, variant = arm["cell"], arm["depth"], arm["variant"]
+        matched_to(arm["budget"], lambda w: build(cell, w, depth, variant))  # noqa: B023
+
+
+def test_the_grid_of_the_initialisations_tunes_with_torchs_own():
+    (block,) = initialisation.blocks()
+    assert {arm["initialisation"] for arm in to_tune(block, Seeds())} == {"torch"}
+    arms = {(arm["variant"], arm["initialisation"]) for arm in block.arms}
+    assert arms == set(product(initialisation.VARIANTS, ("torch", "half", "double", "orthogonal")))
+
+
+def test_initialisations_do_to_the_weights_what_they_say():
+    def weights(name):
+        torch.manual_seed(0)
+        stack = make_stack("lstm", 8, 16, 2, "gate norm")
+        initialisation.INITIALISATIONS[name](stack)
+        return dict(stack.named_parameters())
+
+    own = weights("torch")
+    for name, factor in (("half", 0.5), ("double", 2.0)):
+        for key_, value in weights(name).items():
+            torch.testing.assert_close(value, own[key_] * (factor if key_.startswith("weight") else 1))
+    orthogonal = weights("orthogonal")
+    for block in orthogonal["weight_hh_l1"].chunk(4):
+        torch.testing.assert_close(block @ block.T, torch.eye(16))
+    bound = (6 / (8 + 16)) ** 0.5
+    assert 0.9 * bound < orthogonal["weight_ih_l0"].abs().max() <= bound
 
 
 @pytest.mark.parametrize("module", SWEEPS.values(), ids=SWEEPS)
