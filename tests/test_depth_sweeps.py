@@ -125,7 +125,10 @@ def test_a_sweep_that_was_cut_off_resumes(swept):
 
 def test_a_cluster_of_two_workers_fills_the_same_table(tmp_path):
     """On two Dask workers through joblib's backend, and here: the same scores."""
-    from distributed import Client, LocalCluster
+    from distributed import Client, LocalCluster, get_worker
+
+    def on_a_worker(**setting):
+        return {**limits.run(**setting), "worker": get_worker().name}
 
     block = replace_arms(limits.quick()[0], 2)
     seeds = Seeds(rates=(3e-3,), test=(0, 1))
@@ -136,12 +139,13 @@ def test_a_cluster_of_two_workers_fills_the_same_table(tmp_path):
         parallel_config(backend="dask", n_jobs=-1),
     ):
         assert len(client.scheduler_info()["workers"]) == 2
-        fill(limits.run, [block], seeds, tmp_path / "there", "limits", None, progress=False)
+        fill(on_a_worker, [block], seeds, tmp_path / "there", "limits", None, progress=False)
     one, other = (
         {(row["depth"], row["seed"], row["error"], row["gradient_last"]) for row in load(path / "limits.csv")}
         for path in (tmp_path / "here", tmp_path / "there")
     )
     assert one == other and len(one) == 4
+    assert {row["worker"] for row in load(tmp_path / "there" / "limits.csv")} <= {0, 1}
 
 
 def replace_arms(block, count):
