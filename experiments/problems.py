@@ -214,6 +214,23 @@ class Composition(Problem):
         return 1 - 1 / self.symbols
 
 
+class InsideOut(Composition):
+    """The same chains read from their end, the symbol last: what is read has to be composed as it comes.
+
+    With the symbol first a network need only keep the symbol that the tables so far lead to, one of 4. Here
+    it has to keep what the tables so far do to each of them.
+    """
+
+    name, budget, steps = "composition, symbol last", 45_200, 2000
+    symbols = 4
+
+    def training(self, seed: int, examples: int | None = None) -> Iterator[Batch]:
+        return ((x.flip(0), y) for x, y in super().training(seed, examples))
+
+    def held_out(self, split: str) -> list[Batch]:
+        return [(x.flip(0), y) for x, y in super().held_out(split)]
+
+
 def as_steps(pictures: Tensor) -> Tensor:
     """(N, pixels) to (pixels, N, 1)."""
     return pictures.T.unsqueeze(-1)
@@ -252,4 +269,4 @@ def edit_distance(one: Sequence[int], other: Sequence[int]) -> int:
 @cache
 def problem(name: str) -> Problem:
     """The one of this name, its data read once in a process."""
-    return next(kind() for kind in (Digits, Characters, Phones, Composition) if kind.name == name)
+    return next(kind() for kind in (Digits, Characters, Phones, Composition, InsideOut) if kind.name == name)
