@@ -14,6 +14,7 @@ from experiments.problems import IGNORED, edit_distance, loss, mean_loss, proble
 from experiments.width import DEPTHS, TASKS
 from experiments.width import VARIANTS as SHAPES
 from rnnlib.measure import parameters
+from rnnlib.tasks import lookup_tables
 from rnnlib.training import train
 
 PHONES = "letters to phones"
@@ -197,6 +198,19 @@ def test_the_mean_loss_weighs_batches_by_their_targets():
     y = torch.tensor([[0, 1, 2, 3, 0], [1, IGNORED, IGNORED, IGNORED, 2], [3, 3, 3, 3, IGNORED]])
     together = loss(scores, y).item()
     assert mean_loss(nn.Identity(), list(zip(scores, y, strict=True))) == pytest.approx(together)
+
+
+def test_the_symbol_last_is_the_same_chain_from_its_end():
+    """A result that is looked up by hand, table by table, in the order in which the tables apply."""
+    given = problem("composition, symbol last")
+    table = lookup_tables(given.symbols, given.tables)
+    batches = [next(given.training(0)), *given.held_out("valid")[:1], *given.held_out("test")[:1]]
+    assert not batches[1][0].equal(batches[2][0])
+    for x, y in batches:
+        *applied, symbol = x.argmax(-1)
+        for step in reversed(applied):
+            symbol = table[step - given.symbols, symbol]
+        assert symbol.equal(y)
 
 
 # --- What is watched --------------------------------------------------------------------------------------
