@@ -40,6 +40,12 @@ def times(left: Any, right: Any) -> Any:
     return left @ right if getattr(left, "ndim", 0) == 2 else left * right
 
 
+def over(above: Any, below: Any) -> Any:
+    """A quotient, exact between whole numbers."""
+    exact = isinstance(above, int | Fraction) and isinstance(below, int | Fraction)
+    return Fraction(above, below) if exact else above / below
+
+
 class _Reader:
     def __init__(self, tokens: list[str], values: Mapping[str, Any]):
         self.tokens, self.values = tokens, values
@@ -60,6 +66,10 @@ class _Reader:
     def product(self) -> Any:
         value = self.power()
         while self.tokens[0] not in ENDS:
+            if self.tokens[0] == "/":
+                self.take()
+                value = over(value, self.power())
+                continue
             if self.tokens[0] in PRODUCTS:
                 self.take()
             value = times(value, self.power())
@@ -80,10 +90,8 @@ class _Reader:
             value = self.sum()
             self.take({"(": ")", "[": "]", "{": "}"}[token])
             return value
-        if token == r"\frac":
-            above, below = self.atom(), self.atom()
-            exact = isinstance(above, int | Fraction) and isinstance(below, int | Fraction)
-            return Fraction(above, below) if exact else above / below
+        if token in {r"\frac", r"\dfrac", r"\tfrac"}:
+            return over(self.atom(), self.atom())
         if token == r"\lceil":
             value = self.sum()
             self.take(r"\rceil")
