@@ -16,7 +16,8 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _text(value: Any) -> str:
+def text(value: Any) -> str:
+    """A value as a reader sees it: integers in thousands, a truth value as yes or no, a dash for none."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -44,10 +45,10 @@ class Table:
     remarks: Sequence[str] = ()
 
     def _numeric(self, column: int) -> bool:
-        return all(_is_number(_text(row[column])) for row in self.rows)
+        return all(_is_number(text(row[column])) for row in self.rows)
 
     def __str__(self) -> str:
-        cells = [[_text(value) for value in row] for row in self.rows]
+        cells = [[text(value) for value in row] for row in self.rows]
         table = [list(self.columns), *cells]
         widths = [max(len(line[k]) for line in table) for k in range(len(self.columns))]
         sides = [">" if self._numeric(k) else "<" for k in range(len(self.columns))]
@@ -63,7 +64,7 @@ class Table:
         sides = ["right" if self._numeric(k) else "left" for k in range(len(self.columns))]
 
         def cell(tag: str, value: Any, side: str) -> str:
-            return f'<{tag} style="text-align: {side}">{escape(_text(value))}</{tag[:2]}>'
+            return f'<{tag} style="text-align: {side}">{escape(text(value))}</{tag[:2]}>'
 
         head = "".join(cell('th scope="col"', c, s) for c, s in zip(self.columns, sides, strict=True))
         body = "".join(
@@ -75,7 +76,7 @@ class Table:
 
     def _repr_markdown_(self) -> str:
         rule = ["---:" if self._numeric(k) else "---" for k in range(len(self.columns))]
-        lines = [self.columns, rule, *([_text(v).replace("|", r"\|") for v in row] for row in self.rows)]
+        lines = [self.columns, rule, *([text(v).replace("|", r"\|") for v in row] for row in self.rows)]
         return "\n".join(
             [*("| " + " | ".join(line) + " |" for line in lines), *(f"\n{r}" for r in self.remarks)]
         )

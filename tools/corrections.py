@@ -13,7 +13,12 @@ HEAD = """\
 What the source texts say, what is right, and by how much they are off. Every row is the output of a cell in
 the chapter that it belongs to, where the derivation and the measurement stand; `make corrections` collects
 them here.
+
+**Before you start.** Each row is a summary; the chapter that its heading links to has the argument.
+
+**Time.** Ten minutes.
 """
+FOOT = "**Next.** The sources that the chapters cite: [References](references.md).\n"
 
 
 def chapters() -> list[Path]:
@@ -33,7 +38,7 @@ def page() -> str:
             if "corrections" in cell.metadata.get("tags", []):
                 table = cell.outputs[0]["data"]["text/markdown"]
                 sections.append(f"## [{title}]({path.relative_to(BOOK)})\n\n{table}\n")
-    return "\n".join(sections)
+    return "\n".join([*sections, FOOT])
 
 
 if __name__ == "__main__":
