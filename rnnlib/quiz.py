@@ -1,4 +1,4 @@
-"""Questions with folded choices, by which a reader checks himself: no script, the same in every viewer."""
+"""Questions with folded choices, by which readers check themselves: no script, the same in every viewer."""
 
 from __future__ import annotations
 
