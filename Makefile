@@ -4,7 +4,7 @@ BIN := .venv/bin
 URL_NOW := $(shell sed -n 's/^  url: *//p' _config.yml)
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv book test check lab notebooks corrections bench counters lock repository clean
+.PHONY: help .venv book test check hooks lab notebooks corrections bench counters lock repository clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z.]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,10 +28,12 @@ test: .venv  ## Run every test: the library, the notebooks, the built pages
 	@echo "Running all tests"
 	$(BIN)/python -m pytest
 
-check: .venv  ## Format, lint and type-check, as the tests demand it
-	$(BIN)/ruff format .
-	$(BIN)/ruff check --fix .
-	$(BIN)/mypy
+check: .venv  ## Before a commit: format, lint, types, and the quick tests of notebooks and pages
+	$(BIN)/python -m tools.check
+
+hooks: .venv  ## Have git run the same before every commit (installs pre-commit into .venv)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check "pre-commit>=4"
+	$(BIN)/pre-commit install
 
 lab: .venv  ## Open the notebooks in JupyterLab
 	$(BIN)/jupyter lab book

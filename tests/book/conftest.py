@@ -13,6 +13,15 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tools import repository
 
+SLOW = {"site_folder", "browser", "working_copy"}  # fixtures that build, browse or copy
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever needs no built book, no browser and no copy of the repository is marked `quick`."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents and not SLOW & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.quick)
+
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test that asks for `notebook_path`, `book_notebook_path` or `page_path` runs for each of them."""

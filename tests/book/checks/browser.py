@@ -51,8 +51,8 @@ def chromium() -> str:
 
 
 @contextmanager
-def opened(browser: Browser, path: Path, width: int, visit: Visit | None = None) -> Iterator[Page]:
-    """A page from the disk in a fresh profile that reaches no network."""
+def tab(browser: Browser, width: int, visit: Visit | None = None) -> Iterator[Page]:
+    """An empty page in a fresh profile that reaches no network."""
     visit = visit or Visit()
 
     def gate(route: Route) -> None:
@@ -72,12 +72,23 @@ def opened(browser: Browser, path: Path, width: int, visit: Visit | None = None)
     page.on("pageerror", lambda error: _note(visit, str(error)))
     page.on("console", lambda message: _note(visit, message.text) if message.type == "error" else None)
     try:
-        page.goto(path.as_uri())
-        page.wait_for_load_state()
-        page.evaluate("() => window.MathJax?.startup?.promise")
         yield page
     finally:
         context.close()
+
+
+def load(page: Page, path: Path) -> None:
+    """Show a page from the disk, its formulas set."""
+    page.goto(path.as_uri())
+    page.wait_for_load_state()
+    page.evaluate("() => window.MathJax?.startup?.promise")
+
+
+@contextmanager
+def opened(browser: Browser, path: Path, width: int, visit: Visit | None = None) -> Iterator[Page]:
+    with tab(browser, width, visit) as page:
+        load(page, path)
+        yield page
 
 
 def visit(browser: Browser, path: Path) -> Visit:
