@@ -1,8 +1,8 @@
 """Run the cells of one notebook in this process, and write down what each of them put out.
 
-`run` copies this file out of the project and starts it in a folder of its own, with a job on standard input;
-so it imports nothing of the project. The job's limits are set before the first cell runs. One line of JSON per
-cell goes to the file that standard output was when the program started; students' code has neither.
+`run` copies this file out of the project and starts it in a folder of its own, so it imports nothing of the
+project. The job comes on standard input, and its limits are set before the first cell runs. One line of JSON
+per cell goes to the file that standard output was when the program started.
 """
 
 import base64

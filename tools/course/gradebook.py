@@ -35,7 +35,7 @@ POLICY = (
 
 
 class TakeOutputs(NbGraderPreprocessor):
-    """Stands where nbgrader would execute a notebook: puts in the outputs that were brought from elsewhere."""
+    """Stands where nbgrader would execute a notebook: puts in outputs that were brought from elsewhere."""
 
     executed: dict[tuple[str, str], list[list[NotebookNode]]] = {}  # noqa: RUF012
 

@@ -88,7 +88,14 @@ def shown(library: Path) -> list[str]:
 
 
 def bwrap(folder: Path, library: Path) -> list[str]:
-    options = [str(shutil.which("bwrap")), "--unshare-all", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    options = [
+        str(shutil.which("bwrap")),
+        "--unshare-all",
+        "--die-with-parent",
+        "--new-session",
+        "--cap-drop",
+        "ALL",
+    ]
     options += ["--proc", "/proc", "--dev", "/dev", "--bind", str(folder), INSIDE]
     options += ["--bind", str(folder / "tmp"), "/tmp", "--bind", str(folder / "shm"), "/dev/shm"]
     for path in shown(library):
@@ -98,7 +105,8 @@ def bwrap(folder: Path, library: Path) -> list[str]:
 
 
 def unshare(folder: Path, library: Path) -> list[str]:
-    options = "--user --map-root-user --mount --net --ipc --uts --pid --fork --kill-child".split()
+    options = ["--user", "--map-root-user", "--mount", "--net", "--ipc", "--uts"]
+    options += ["--pid", "--fork", "--kill-child"]
     root = folder.parent / "root"
     root.mkdir(exist_ok=True)
     shell = ["sh", "-c", ENTER, "sh", str(root), str(folder), ":".join(shown(library))]

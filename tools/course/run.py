@@ -23,7 +23,7 @@ from . import execute
 from .isolation import Isolation, writable
 from .limits import Limits, watch
 
-# A test that fails for certain runs after the last cell. If it passes, the submission has switched errors off.
+# Runs after the last cell and has to fail. If it passes, the submission has switched errors off.
 CANARY = "raise AssertionError('errors still show')"
 PROGRAMS = ("/usr/local/bin", "/usr/bin", "/bin", "/usr/sbin", "/sbin")
 NO_MEMORY = ("MemoryError", "can't allocate memory", "not enough memory", "Cannot allocate memory")
