@@ -133,20 +133,27 @@ def limit(limits: dict[str, Any]) -> None:
     signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # a file that grows too large is an OSError, not the end
 
 
-def out_of_time(seconds: float) -> Any:
-    def handler(*_: Any) -> None:
+def stop_after(cpu: float, seconds: float) -> None:
+    """Have the running cell stopped; once more every second, in case that it swallows that."""
+
+    def handler(number: int, _: Any) -> None:
+        if number == signal.SIGPROF:
+            raise Stopped(f"the cell computed longer than {cpu:g} seconds")
         raise Stopped(f"the cell ran longer than {seconds:g} seconds")
 
-    return handler
+    for name, timer, limit in (
+        (signal.SIGPROF, signal.ITIMER_PROF, cpu),
+        (signal.SIGALRM, signal.ITIMER_REAL, seconds),
+    ):
+        signal.signal(name, handler)
+        signal.setitimer(timer, limit, 1)
 
 
-def run(shell: Shell, source: str, seconds: float) -> str:
+def run(shell: Shell, source: str, cpu: float, seconds: float) -> str:
     """Run one cell; what stopped it, or an empty text."""
     outputs = shell.outputs
     outputs.clear()
-    # Once more every second, in case that the code swallows it.
-    signal.signal(signal.SIGALRM, out_of_time(seconds))
-    signal.setitimer(signal.ITIMER_REAL, seconds, 1)
+    stop_after(cpu, seconds)
     failure: BaseException | None
     try:
         result = shell.run_cell(source, store_history=True)
@@ -154,7 +161,8 @@ def run(shell: Shell, source: str, seconds: float) -> str:
     except BaseException as error:
         failure = error
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
+        for timer in (signal.ITIMER_PROF, signal.ITIMER_REAL):
+            signal.setitimer(timer, 0)
     if failure and not any(output["output_type"] == "error" for output in outputs.list):
         outputs.error(type(failure).__name__, str(failure), [])
     return str(failure) if isinstance(failure, Stopped) else ""
@@ -176,7 +184,7 @@ def main() -> None:
     limit(job["limits"])
     sys.stdout, sys.stderr = Stream("stdout", outputs), Stream("stderr", outputs)
     for index, source in enumerate(job["cells"]):
-        stopped = run(shell, source, job["limits"]["cell_seconds"])
+        stopped = run(shell, source, job["limits"]["cell_cpu"], job["limits"]["cell_seconds"])
         if os.getpid() != me:  # a cell has forked, and this is the copy
             os._exit(0)
         line = json.dumps({"index": index, "outputs": outputs.list, "stopped": stopped}, default=str)

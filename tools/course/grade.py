@@ -117,15 +117,19 @@ def main() -> None:
     parser.add_argument("folder", type=Path, metavar="FROM", help="folder with a folder or zip per student")
     parser.add_argument("to", type=Path, metavar="TO", help="folder for grades.csv and the feedback")
     parser.add_argument("--only", default="", help="one assignment")
-    for name in ("cell_seconds", "seconds", "memory"):
-        option = f"--{name.replace('_', '-')}"
-        parser.add_argument(option, type=int, default=getattr(defaults, name), help="(default: %(default)s)")
+    for name, what in {
+        "cell_cpu": "seconds that a cell may compute",
+        "seconds": "seconds that a notebook may take",
+        "memory": "MB of memory",
+    }.items():
+        option, default = f"--{name.replace('_', '-')}", getattr(defaults, name)
+        parser.add_argument(option, type=int, default=default, help=f"{what} (default: {default})")
     given = parser.parse_args()
     if not given.folder.is_dir():
         parser.error(f"FROM={str(given.folder)!r}: expected a folder of submissions")
     if given.to.resolve().is_relative_to(given.folder.resolve()):
         parser.error(f"TO={str(given.to)!r}: expected a folder outside of FROM={str(given.folder)!r}")
-    limits = Limits(cell_seconds=given.cell_seconds, seconds=given.seconds, memory=given.memory)
+    limits = Limits(cell_cpu=given.cell_cpu, seconds=given.seconds, memory=given.memory)
     isolation = find()
     results, aside = grade(given.folder, assignments(given.only), limits, isolation)
     report.write(results, given.to)

@@ -16,11 +16,12 @@ PAUSE = 0.1
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one submission: the first two per cell, the others in all."""
+    """Limits of one submission: the first three per cell, the others in all."""
 
-    cell_seconds: float = 60
+    cell_cpu: float = 60  # seconds of computing, which do not pass faster on a busy machine
+    cell_seconds: float = 150  # seconds on the clock
     cell_output: int = 200_000  # characters
-    seconds: float = 300
+    seconds: float = 600
     memory: int = 4096  # megabytes
     disk: int = 100  # megabytes, of one file and of all together
     processes: int = 50

@@ -10,6 +10,7 @@ from nbformat import NotebookNode
 ROOT = Path(__file__).parents[2]
 ASSIGNMENTS = ROOT / "assignments"
 TABLE = ASSIGNMENTS / "assignments.csv"
+SOURCE = ASSIGNMENTS / "source"
 RELEASE = ASSIGNMENTS / "release"
 
 
@@ -26,7 +27,7 @@ class Assignment:
 
     @property
     def source(self) -> Path:
-        return ASSIGNMENTS / "source" / self.name / f"{self.name}.ipynb"
+        return SOURCE / self.name / f"{self.name}.ipynb"
 
     def read(self) -> NotebookNode:
         return nbformat.read(self.source, as_version=4)
