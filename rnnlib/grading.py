@@ -9,7 +9,9 @@ from typing import Any
 
 
 def _refuse(*args: Any, **options: Any) -> Any:
-    raise AssertionError("this answer is to be derived: rnnlib's closed forms and new modules are out of reach")
+    raise AssertionError(
+        "this answer is to be derived: rnnlib's closed forms and new modules are out of reach"
+    )
 
 
 @contextmanager

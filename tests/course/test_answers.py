@@ -7,8 +7,8 @@ import pytest
 from samples_course import data
 from variants import Variant, variants
 
-from tools.course.gradebook import Course
 from tools.course.grade import grade
+from tools.course.gradebook import Course
 from tools.course.report import Result
 from tools.course.table import Assignment, assignments, grading, points
 

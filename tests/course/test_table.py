@@ -41,4 +41,3 @@ def test_the_metadata_follows_nbgraders_schema(assignment):
 def test_an_unknown_assignment_is_refused():
     with pytest.raises(SystemExit, match=r"ONLY='nothing': expected one of .*4-gate-costs"):
         assignments("nothing")
-

@@ -2,8 +2,8 @@
 
 A variant is a file ``answers/<assignment>/<variant>.py``. Comments at its top say how many points the tests
 must give it, whether it starts from the student's release or from the reference solution, and why it is as it
-is. Every cell after a line ``# %% <grade_id>`` takes the place of the solution cell of that name; an answer in
-words is commented out.
+is. Every cell after a line ``# %% <grade_id>`` takes the place of the solution cell of that name; an answer
+in words is commented out.
 """
 
 import re

@@ -12,6 +12,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_raw_
 from .table import grading
 
 NEW_CELL = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
+UNREADABLE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 KEPT = ("grade", "solution", "locked", "task", "points")
 
 
@@ -28,7 +29,7 @@ def check(data: bytes, name: str, releases: dict[str, NotebookNode]) -> Checked:
     """Compare a submission with what its student was given."""
     try:
         cells = _cells(data)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+    except (*UNREADABLE, nbformat.ValidationError) as error:
         return Checked(problems=[f"not a notebook: {str(error)[:200] or type(error).__name__}"])
     given = {grading(cell)["grade_id"]: cell for cell in releases[name].cells if grading(cell)}
     if problems := _identity_problems([i for cell in cells if (i := _id(cell))], name, releases):

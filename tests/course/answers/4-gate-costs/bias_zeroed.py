@@ -1,7 +1,6 @@
 # points: 7.0
 # base: solution
-# why: repairs the recipe by zeroing all of the second vector, other gates included, takes any module, and reads
-#      the first layer alone
+# why: zeroes all of the second vector, other gates included; takes any module; reads the first layer alone
 
 # %% forget-bias
 def forget_bias(lstm):
