@@ -21,8 +21,9 @@ def secrets(source: NotebookNode, name: str) -> set[str]:
     texts = [cell.source for cell in source.cells]
     hidden = [match[2] for text in texts for match in SECRET.finditer(text)]
     hidden += [path.read_text(encoding="utf-8") for path in (ANSWERS / name).glob("*.py")]
-    open_lines = {line for text in texts for line in _lines(SECRET.sub("", text))}
-    return {line for text in hidden for line in _lines(text) if len(line) >= SHORTEST} - open_lines
+    given = "\n".join(SECRET.sub("", text) for text in texts)
+    lines = {line for text in hidden for line in _lines(text)}
+    return {line for line in lines if len(line) >= SHORTEST and line not in given}
 
 
 def leaks(path: Path, lines: set[str]) -> list[str]:

@@ -56,7 +56,8 @@ def test_solutions_hidden_tests_and_answers_are_secret(sample):
     notebook.cells[3].source += "\n### BEGIN HIDDEN TESTS\nhidden_name = 'test'\n### END HIDDEN TESTS"
     notebook.cells[0].source += "\nlong_name = 'open'\nfor a_line in both_places:"
     notebook.cells[4].source = "### BEGIN SOLUTION\nfor a_line in both_places:\n### END SOLUTION"
-    assert secrets(notebook, "no-such") == {"long_name = 'solution'", "hidden_name = 'test'"}
+    expected = {"long_name = 'solution'", "hidden_name = 'test'", "assert answer() == 42"}
+    assert secrets(notebook, "no-such") == expected
     pilot = next(a for a in assignments() if a.name == "4-gate-costs")
     assert 'raise ValueError(f"budget={budget} is too small")' in secrets(pilot.read(), pilot.name)
 
