@@ -4,7 +4,7 @@ BIN := .venv/bin
 URL_NOW := $(shell sed -n 's/^  url: *//p' _config.yml)
 
 .DEFAULT_GOAL := help
-.PHONY: help .venv book test check hooks lab notebooks corrections bench counters lock repository clean
+.PHONY: help .venv book test check hooks lab notebooks corrections bench counters lock repository assignments grade clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z.]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -60,6 +60,12 @@ lock: .venv  ## Freeze newer versions, within the ranges of pyproject.toml, into
 
 repository: .venv  ## Stamp the repository's address everywhere: make repository URL=https://github.com/you/your-repo
 	$(BIN)/python -m tools.repository $(URL)
+
+assignments: .venv  ## Write what students get into assignments/release/ (one: make assignments ONLY=4-gate-costs)
+	$(BIN)/python -m tools.course.release $(ONLY)
+
+grade: .venv  ## Grade a folder of submissions: make grade FROM=submissions TO=grades (one assignment: ONLY=4-gate-costs)
+	$(BIN)/python -m tools.course.grade "$(FROM)" "$(TO)" --only "$(ONLY)"
 
 clean:  ## Remove the environment and everything that is built
 	rm -rf .venv _build

@@ -21,7 +21,7 @@ def freeze(torch: str) -> str:
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
         pip = [f"{folder}/bin/python", "-m", "pip", "--disable-pip-version-check"]
         subprocess.run([*pip, "install", "--quiet", torch], check=True)
-        subprocess.run([*pip, "install", "--quiet", f"{ROOT}[book,experiments,test]"], check=True)
+        subprocess.run([*pip, "install", "--quiet", f"{ROOT}[book,course,experiments,test]"], check=True)
         subprocess.run([*pip, "check"], check=True)
         frozen = subprocess.run(
             [*pip, "freeze", "--exclude", "rnnlib"], check=True, capture_output=True, text=True

@@ -7,6 +7,7 @@ import nbformat
 from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
+FOLDERS = (ROOT / "book", ROOT / "assignments" / "source")
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
@@ -23,7 +24,9 @@ def execute(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    for path in [Path(p) for p in sys.argv[1:]] or sorted((ROOT / "book").rglob("*.ipynb")):
+    for path in [Path(p) for p in sys.argv[1:]] or [
+        p for folder in FOLDERS for p in sorted(folder.rglob("*.ipynb"))
+    ]:
         if ".ipynb_checkpoints" not in path.parts:
             print(f"executing {path}")
             execute(path)

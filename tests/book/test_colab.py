@@ -1,4 +1,4 @@
-"""Every notebook of the book runs in Colab: torch is there, rnnlib is not, and the first cell fetches it."""
+"""Every notebook runs in Colab: torch is there, rnnlib is not, and the first cell fetches it."""
 
 import json
 import os
@@ -104,8 +104,8 @@ def test_a_notebook_whose_first_cell_installs_nothing_fails(colab):
         colab.execute(notebook)
 
 
-def test_a_notebook_runs_from_the_top(colab, book_notebook_path):
-    prefix, library, version, file = colab.execute(files.read(book_notebook_path))
+def test_a_notebook_runs_from_the_top(colab, notebook_path):
+    prefix, library, version, file = colab.execute(files.read(notebook_path))
     assert Path(prefix) == colab.environment
     assert Path(library).is_relative_to(colab.packages)
     assert [version, file] == [torch.__version__, torch.__file__]

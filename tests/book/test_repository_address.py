@@ -101,8 +101,8 @@ def test_the_address_stands_where_it_is_looked_for(name):
     assert files.ROOT / name in address.uses(repository.slug())
 
 
-def test_every_notebook_begins_with_the_same_colab_cell(book_notebook_path):
-    first = address.first_code(files.read(book_notebook_path))
+def test_every_notebook_begins_with_the_same_colab_cell(notebook_path):
+    first = address.first_code(files.read(notebook_path))
     assert not (found := address.colab_cell_problems(first, repository.slug())), found
     assert first == address.first_code(files.read(files.book_notebooks()[0]))
 
