@@ -24,9 +24,8 @@ def execute(path: Path) -> None:
 
 
 if __name__ == "__main__":
-    for path in [Path(p) for p in sys.argv[1:]] or [
-        p for folder in FOLDERS for p in sorted(folder.rglob("*.ipynb"))
-    ]:
+    everything = [path for folder in FOLDERS for path in sorted(folder.rglob("*.ipynb"))]
+    for path in [Path(p) for p in sys.argv[1:]] or everything:
         if ".ipynb_checkpoints" not in path.parts:
             print(f"executing {path}")
             execute(path)

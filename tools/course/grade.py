@@ -75,7 +75,7 @@ def grade(
 
 def _execute(ready: dict[str, NotebookNode], limits: Limits, isolation: Isolation) -> dict[str, Executed]:
     """Run all submissions, as many at a time as there are cores."""
-    with library() as place, ThreadPoolExecutor(psutil.cpu_count(logical=False) or 1) as pool:
+    with library() as place, ThreadPoolExecutor(psutil.cpu_count() or 1) as pool:
         sources = {student: [cell.source for cell in code_cells(nb)] for student, nb in ready.items()}
         jobs = {s: pool.submit(run, cells, limits, isolation, place) for s, cells in sources.items()}
         return {student: job.result() for student, job in jobs.items()}
