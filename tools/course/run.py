@@ -22,6 +22,7 @@ import rnnlib
 from . import execute
 from .isolation import Isolation, writable
 from .limits import Limits, watch
+from .table import ROOT
 
 # Runs after the last cell and has to fail. If it passes, the submission has switched errors off.
 CANARY = "raise AssertionError('errors still show')"
@@ -41,10 +42,13 @@ class Executed:
 
 @contextmanager
 def library() -> Iterator[Path]:
-    """A folder with what a submission may import beside the installed packages: rnnlib, and nothing else."""
+    """A folder with what a submission may use beside the installed packages: rnnlib and the sweeps' tables."""
     with tempfile.TemporaryDirectory(prefix="course-library-") as place:
         without = shutil.ignore_patterns("__pycache__")
         shutil.copytree(Path(rnnlib.__file__).parent, Path(place, "rnnlib"), ignore=without)
+        Path(place, "experiments").mkdir()
+        for table in (ROOT / "experiments").glob("*.csv"):
+            shutil.copy(table, Path(place, "experiments"))
         shutil.copy(execute.__file__, Path(place, "execute.py"))
         compileall.compile_dir(place, quiet=2)
         yield Path(place)
