@@ -1,4 +1,4 @@
-"""Figures have alternative text, titles and axes with names."""
+"""Figures have alternative text, titles, axes with names, and a second sign beside the colour."""
 
 import pytest
 from checks import figures, files
@@ -15,6 +15,14 @@ FAULTS = {
     ),
     "two in one": (notebook(code(DRAW, figure(), figure(), **ALT)), "several figures"),
     "no title": (notebook(code(DRAW.replace("title='Up', ", ""), figure(), **ALT)), "has no title"),
+    "colour alone": (
+        notebook(code(DRAW + "\nfor c in 'rg': ax.plot([1], color=c)", figure(), **ALT)),
+        "by colour alone: ax.plot([1], color=c)",
+    ),
+    "style without a marker": (
+        notebook(code(DRAW + "\nstyle = {'color': c}\nax.bar([1], **style)", figure(), **ALT)),
+        "by colour alone: ax.bar",
+    ),
     "no x": (notebook(code(DRAW.replace("xlabel", "xlim"), figure(), **ALT)), "on its x axis"),
     "no y": (notebook(code(DRAW.replace("ylabel", "ylim"), figure(), **ALT)), "on its y axis"),
 }
@@ -26,6 +34,8 @@ def test_good_figures_pass():
     assert figures.problems(notebook(code("ax.set_axis_off()\nax.set_title('a')", figure(), **ALT))) == []
     assert figures.problems(notebook(code(HELPER), code("draw(ax)", figure(), **ALT))) == []
     assert figures.problems(notebook(code("1"))) == []
+    marked = "\nax.plot([1], color=c, marker=m)\nax.plot([2], **{'marker': m})\nax.plot([3], color='k')"
+    assert figures.problems(notebook(code(DRAW + marked, figure(), **ALT))) == []
 
 
 @pytest.mark.parametrize("fault", FAULTS)

@@ -13,6 +13,8 @@ TITLE = {"set_title", "suptitle", "title"}
 X_LABEL = {"set_xlabel", "supxlabel", "xlabel"}
 Y_LABEL = {"set_ylabel", "supylabel", "ylabel"}
 AXIS_OFF = {"set_axis_off", "axis_off"}
+MARKS = {"plot", "errorbar", "bar", "barh", "scatter", "step"}  # what a legend tells apart
+SECOND_SIGNS = {"marker", "linestyle", "ls", "fmt", "hatch"}
 
 
 def problems(notebook: NotebookNode) -> list[str]:
@@ -44,12 +46,27 @@ def _is_image(output: NotebookNode) -> bool:
 
 
 def _drawing_problems(source: str, functions: dict[str, ast.AST]) -> list[str]:
-    calls = _calls(ast.parse(python(source)), functions)
+    tree = ast.parse(python(source))
+    calls = _calls(tree, functions)
     found = [] if calls & TITLE else ["has no title"]
+    found += [f"tells marks apart by colour alone: {text[:60]}" for text in _by_colour_alone(tree)]
     if not calls & AXIS_OFF:
         found += ["has no label on its x axis"] if not calls & X_LABEL else []
         found += ["has no label on its y axis"] if not calls & Y_LABEL else []
     return found
+
+
+def _by_colour_alone(tree: ast.AST) -> Iterator[str]:
+    """Calls that draw in a colour that varies, with no marker, line style or hatch that could vary too."""
+    named = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MARKS:
+            words = {word.arg: word.value for word in node.keywords}
+            varies = "color" in words and not isinstance(words["color"], ast.Constant)
+            unpacked = None in words  # **style: its keys stand in the cell as strings
+            second = words.keys() & SECOND_SIGNS or (unpacked and named & SECOND_SIGNS)
+            if (varies or unpacked) and not second:
+                yield ast.unparse(node)
 
 
 def _calls(tree: ast.AST, functions: dict[str, ast.AST]) -> set[str]:
