@@ -72,7 +72,8 @@ def blocks() -> list[Block]:
         # Clipped runs of these arms have their rows already; so do their learning rates.
         Block([*arms(phones, [4, 8], MAIN, [CLIP, None])], TUNED_AS),
         Block([*arms(phones, [1, 2, 4, 8], NORMS)], TUNED_AS),
-        Block([*arms(phones, [6, 12], MAIN)], TUNED_AS),
+        Block([*arms(phones, [12], MAIN)], TUNED_AS),
+        Block([*arms(phones, [6], MAIN)], TUNED_AS),
         Block([*arms(phones, [4, 8], MAIN[:1], steps=LONGER * problem(phones).steps)], TUNED_AS),
         Block([*arms(phones, [6, 12], NORMS)], TUNED_AS),
         Block([*arms(characters, [1, 2, 4, 8], MAIN), *arms(characters, [1], NORMS[:1])], TUNED_AS),
