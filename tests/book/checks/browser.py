@@ -62,7 +62,7 @@ def tab(browser: Browser, width: int, visit: Visit | None = None) -> Iterator[Pa
             route.abort()
 
     context = browser.new_context(viewport={"width": width, "height": 900}, offline=True)
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     context.route("**/*", gate)
     page = context.new_page()
     page.on(
