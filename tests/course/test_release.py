@@ -73,7 +73,7 @@ def test_a_release_is_the_same_again(made, assignment, tmp_path):
 def test_a_release_holds_what_a_student_needs(made, assignment):
     name = assignment.name
     with zipfile.ZipFile(made / f"{name}.zip") as archive:
-        assert sorted(archive.namelist()) == [f"{name}/{name}.ipynb", f"{name}/README.md"]
+        assert set(archive.namelist()) == {f"{name}/{name}.ipynb", f"{name}/README.md"}
         notebook = nbformat.reads(archive.read(f"{name}/{name}.ipynb").decode(), as_version=4)
         readme = archive.read(f"{name}/README.md").decode()
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
