@@ -42,7 +42,7 @@ class Executed:
 
 @contextmanager
 def library() -> Iterator[Path]:
-    """A folder with what a submission may use beside the installed packages: rnnlib and the sweeps' tables."""
+    """A folder with what a submission may use beside installed packages: rnnlib and the sweeps' tables."""
     with tempfile.TemporaryDirectory(prefix="course-library-") as place:
         without = shutil.ignore_patterns("__pycache__")
         shutil.copytree(Path(rnnlib.__file__).parent, Path(place, "rnnlib"), ignore=without)

@@ -1,6 +1,6 @@
 # points: 5.0
 # base: solution
-# why: the state's gradient is taken at every step, the wavefront is a tick too long and the last step is missing
+# why: the state gradient is taken at every step, the wavefront is a tick too long, the last step is missing
 
 # %% training-macs
 def training_macs(gates, m, d, L, T, N):

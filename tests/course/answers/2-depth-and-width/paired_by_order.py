@@ -7,7 +7,9 @@ def paired_interval(one, two, level=0.95, resamples=10_000, seed=0):
     if set(one) != set(two) or len(one) < 2:
         raise ValueError(f"two={two!r}: expected the seeds of one={one!r}, at least two")
     change = torch.tensor(list(two.values())) - torch.tensor(list(one.values()))
-    draws = torch.randint(len(change), (resamples, len(change)), generator=torch.Generator().manual_seed(seed))
+    draws = torch.randint(
+        len(change), (resamples, len(change)), generator=torch.Generator().manual_seed(seed)
+    )
     ends = torch.tensor([(1 - level) / 2, (1 + level) / 2])
     return change.double().mean().item(), *change[draws].mean(1).quantile(ends).tolist()
 

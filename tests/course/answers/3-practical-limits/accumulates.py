@@ -1,6 +1,6 @@
 # points: 7.0
 # base: solution
-# why: gradients of an earlier batch are added, layer 1 takes in layers 10 and 11, and the ratio is upside down
+# why: gradients of an earlier batch are added, layer 1 takes in layer 10, and the ratio is upside down
 
 # %% gradient-norms
 def gradient_norms(stack, x, y):

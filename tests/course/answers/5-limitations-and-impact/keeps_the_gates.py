@@ -16,7 +16,9 @@ class Recomputed(torch.autograd.Function):
             hidden.append(h)
             cells.append(c)
         hidden, cells = torch.stack(hidden), torch.stack(cells)
-        ctx.save_for_backward(x, h0, c0, weight_ih, weight_hh, bias_ih, bias_hh, hidden, cells, torch.stack(kept))
+        ctx.save_for_backward(
+            x, h0, c0, weight_ih, weight_hh, bias_ih, bias_hh, hidden, cells, torch.stack(kept)
+        )
         return hidden, c
 
     @staticmethod

@@ -1,6 +1,6 @@
 # points: 5.0
 # base: solution
-# why: every recurrent layer waits for the one below, the crossover is where both are equal, and parts of sequences are served
+# why: every layer waits for the one below, the crossover is where both are equal, sequences are cut in parts
 
 # %% path
 def path(layers, T):

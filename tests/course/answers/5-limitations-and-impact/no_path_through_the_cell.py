@@ -1,4 +1,4 @@
-# points: 6.0
+# points: 5.5
 # base: solution
 # why: the gradient of the cell is not carried from step to step
 

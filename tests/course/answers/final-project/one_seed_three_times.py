@@ -8,6 +8,7 @@ RESULTS = [run(CHOICE, 0) for _ in range(3)]
 # %% rivals
 RIVALS = [run(RIVAL, 0) for _ in range(3)]
 
+
 # %% summary
 def summary(results):
     by_seed = sorted(results, key=lambda result: result["seed"])

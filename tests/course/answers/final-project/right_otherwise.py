@@ -53,6 +53,7 @@ def build(choice, seed):
 # %% audit
 AUDIT = audit(build(CHOICE, 7).stack, torch.randn(T, N, D))
 
+
 # %% run
 def run(choice, seed):
     model = build(choice, seed)
@@ -73,6 +74,7 @@ RESULTS = [run(CHOICE, seed) for seed in SEEDS]
 
 # %% rivals
 RIVALS = [run(RIVAL, seed) for seed in reversed(SEEDS)]
+
 
 # %% summary
 def summary(results):
