@@ -1,16 +1,17 @@
 // Run inside a built page, beside axe-core.
 ({
-  // Colours of highlighted code hang on its classes alone: one piece of each kind stands for all, which
-  // spares axe-core most of its work. The text stays.
+  // Colours of code and of signatures hang on their classes alone: one piece of each kind stands for all,
+  // which spares axe-core most of its work. The text stays.
   thin() {
     const seen = new Set();
-    for (const piece of document.querySelectorAll("pre span")) {
-      const kind = [piece.closest(".cell_output") ? "output" : "input"];
-      for (let e = piece; e.tagName !== "PRE"; e = e.parentElement) kind.push(e.className);
+    for (const piece of document.querySelectorAll("pre span, .sig span")) {
+      const block = piece.closest("pre, .sig");
+      const kind = [piece.closest(".cell_output") ? "output" : "input", block.tagName, block.className];
+      for (let e = piece; e !== block; e = e.parentElement) kind.push(e.className);
       if (seen.has(kind.join("/"))) piece.replaceWith(...piece.childNodes);
       else seen.add(kind.join("/"));
     }
-    document.querySelectorAll("pre").forEach((pre) => pre.normalize());
+    document.querySelectorAll("pre, .sig").forEach((block) => block.normalize());
   },
 
   dress(theme) {
