@@ -1,6 +1,6 @@
-# points: 5.0
+# points: 4.5
 # base: solution
-# why: every layer waits for the one below, the crossover is where both are equal, sequences are cut in parts
+# why: every layer waits for the one below, the crossover is where both are equal, values are not in the cache
 
 # %% path
 def path(layers, T):
@@ -17,7 +17,7 @@ def lstm_state(L, d, N):
 
 
 def cache(L, d, N, t):
-    return 4 * 2 * L * d * N * t
+    return 4 * L * d * N * t
 
 
 def served(budget, L, d, t):
