@@ -26,7 +26,7 @@ class Block:
 
     def visits(self, tensor: Tensor) -> tuple[Tensor, ...]:
         """(..., tokens, width) as one view (..., sequences, width) per step, in the order of the visits."""
-        views = self.rows(tensor).split(self.sequences, -2)
+        views = self.rows(tensor).unflatten(-2, (self.steps, self.sequences)).unbind(-3)
         return views[::-1] if self.reverse else views
 
 
