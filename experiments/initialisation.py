@@ -21,8 +21,8 @@ from rnnlib.runs import Row
 
 from .fitting import fit
 from .grid import Block, Seeds, command
-from .limits import WIDTH
-from .models import VARIANTS, Network
+from .limits import MAIN, NORMS, WIDTH
+from .models import Network
 from .problems import problem
 
 TASK = "letters to phones"
@@ -74,7 +74,7 @@ def run(
 
 
 def arms(
-    variants: Sequence[str] = tuple(VARIANTS), depth: int = DEPTH, steps: int | None = None
+    variants: Sequence[str] = (*MAIN, *NORMS), depth: int = DEPTH, steps: int | None = None
 ) -> Iterator[Row]:
     """Variant by variant. The first initialisation, torch's own, is the one that rates are tuned with."""
     for variant, initialisation in product(variants, INITIALISATIONS):

@@ -23,6 +23,7 @@ from .problems import problem
 WIDTH = 64
 MAIN = ("plain", "residual", "residual + output norm")
 NORMS = ("output norm", "gate norm")
+BOTH = ("residual + gate norm",)
 CLIP = 1.0
 LONGER = 4  # times the steps, to tell slow from stuck
 TUNED_AS = ("task", "depth", "variant", "steps")
@@ -74,11 +75,15 @@ def blocks() -> list[Block]:
         Block([*arms(phones, [1, 2, 4, 8], NORMS)], TUNED_AS),
         Block([*arms(phones, [12], MAIN)], TUNED_AS),
         Block([*arms(phones, [6], MAIN)], TUNED_AS),
+        Block([*arms(phones, [12], NORMS), *arms(phones, [4, 8, 12], BOTH)], TUNED_AS),
+        Block([*arms(phones, [6], NORMS), *arms(phones, [2, 6], BOTH)], TUNED_AS),
         Block([*arms(phones, [4, 8], MAIN[:1], steps=LONGER * problem(phones).steps)], TUNED_AS),
-        Block([*arms(phones, [6, 12], NORMS)], TUNED_AS),
         Block([*arms(characters, [1, 2, 4, 8], MAIN), *arms(characters, [1], NORMS[:1])], TUNED_AS),
         Block([*arms(characters, [6, 12], MAIN)], TUNED_AS),
-        Block([*arms(characters, [2, 4, 6, 8, 12], NORMS), *arms(characters, [1], NORMS[1:])], TUNED_AS),
+        Block(
+            [*arms(characters, [2, 4, 6, 8, 12], (*NORMS, *BOTH)), *arms(characters, [1], NORMS[1:])],
+            TUNED_AS,
+        ),
     ]
 
 

@@ -20,6 +20,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "output norm": {"layer_norm": "output"},
     "gate norm": {"layer_norm": "gates"},
     "residual + output norm": {"residual": True, "layer_norm": "output"},
+    "residual + gate norm": {"residual": True, "layer_norm": "gates"},
 }
 EMBEDDING = 32
 MISMATCH = 1.0  # per cent of a budget

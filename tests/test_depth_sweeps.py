@@ -166,7 +166,7 @@ def test_the_grid_of_the_limits_holds_what_chapter_3_asks_for():
     arms = [arm for block in limits.blocks() for arm in block.arms]
     clipped = {(a["task"], a["depth"], a["variant"]) for a in arms if a["clip"]}
     variants = {variant for _, _, variant in clipped}
-    assert variants == set(limits.VARIANTS) and len(variants) == 5
+    assert variants == set(limits.VARIANTS) and len(variants) == 6
     for task, depth, variant in product(("letters to phones", "characters"), (2, 4, 6, 8, 12), variants):
         assert (task, depth, variant) in clipped
     unclipped = {(a["depth"], a["variant"]) for a in arms if a["clip"] is None}
@@ -211,7 +211,7 @@ def test_the_grid_of_the_initialisations_tunes_with_torchs_own():
     (block,) = initialisation.blocks()
     assert {arm["initialisation"] for arm in to_tune(block, Seeds())} == {"torch"}
     arms = {(arm["variant"], arm["initialisation"]) for arm in block.arms}
-    assert arms == set(product(initialisation.VARIANTS, ("torch", "half", "double", "orthogonal")))
+    assert arms == set(product((*limits.MAIN, *limits.NORMS), ("torch", "half", "double", "orthogonal")))
 
 
 def test_initialisations_do_to_the_weights_what_they_say():

@@ -64,7 +64,7 @@ def test_a_fault_is_named(message):
     assert any(message in problem for problem in found), found
 
 
-@pytest.mark.parametrize("path", toc.chapters(), ids=files.name)
-def test_exercises_of_the_chapters(path):
+@pytest.mark.parametrize("path", [*toc.chapters(), *toc.systems()], ids=files.name)
+def test_exercises_of_chapters_and_systems(path):
     found = exercises.problems(files.read(path), files.read(toc.solutions(path)))
     assert not found, "\n".join(found)
