@@ -261,6 +261,17 @@ def test_columns_are_those_of_a_count_by_hand():
 @pytest.mark.parametrize("name", ["seq2seq", "seq2seq-tuning"])
 def test_in_the_committed_runs_a_beam_of_one_is_greedy(name):
     rows = load(HERE / f"{name}.csv")
-    assert len(rows) >= 8
+    assert len(rows) >= 16
     assert all(row["error_1"] == row["error"] for row in rows)
     assert all(row["score_1"] <= row["score_2"] <= row["score_12"] < 0 for row in rows)
+
+
+def test_the_reversed_residual_arm_is_that_of_the_depth_limits():
+    def errors(name, **wanted):
+        rows = (row for row in load(HERE / f"{name}.csv") if all(row[k] == v for k, v in wanted.items()))
+        return [row["error"] for row in sorted(rows, key=lambda row: row["seed"])]
+
+    same = {"task": "letters to phones", "depth": 4, "variant": "residual", "steps": 800}
+    there = errors("limits", clip=1, **same)
+    assert errors("seq2seq", order="reversed", **same) == pytest.approx(there, abs=0.01)
+    assert errors("seq2seq", order="forward", **same) != pytest.approx(there, abs=0.01)
