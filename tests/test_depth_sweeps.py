@@ -1,4 +1,4 @@
-"""The sweeps behind chapters 2 and 3, and that of seq2seq: small ones from end to end, resumed, and on two workers."""
+"""The sweeps over depth and that of seq2seq: small ones from end to end, resumed, and on two workers."""
 
 import csv
 import subprocess

@@ -83,6 +83,7 @@ def test_reading_from_the_end_is_reading_what_was_written_from_the_end():
     backwards = batch([word[::-1] for word in WORDS])
     states, other = model(reverse_source=True).encode(batch()), model(reverse_source=False).encode(backwards)
     assert all(one.equal(two) for one, two in zip(states, other, strict=True))
+    assert Seq2Seq(lambda size: nn.GRU(size, 2), 3, 4, 5).reverse_source  # as in the paper
 
 
 def test_padding_moves_to_the_front_and_letters_keep_their_order():
@@ -209,6 +210,7 @@ def test_more_hypotheses_than_targets_leave_the_rest_without_a_score():
         (lambda m: Seq2Seq(lambda size: nn.GRU(size, 2, batch_first=True), 3, 4, 5), "batch_first=True; exp"),
         (lambda m: Seq2Seq(nn.GRU, 3, 0, 5), "source_symbols=0"),
         (lambda m: Seq2Seq(nn.GRU, 3, 4, 0), "target_symbols=0"),
+        (lambda m: Seq2Seq(nn.GRU, 0, 4, 5), "embedding_size=0"),
     ],
 )
 def test_bad_input_is_named(call, message):

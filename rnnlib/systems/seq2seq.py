@@ -60,6 +60,7 @@ class Seq2Seq(nn.Module):
     ) -> None:
         super().__init__()
         self.reverse_source = reverse_source
+        embedding_size = integer("embedding_size", embedding_size, 1)
         self.source = nn.Embedding(integer("source_symbols", source_symbols, 1), embedding_size)
         self.target = nn.Embedding(integer("target_symbols", target_symbols, 1), embedding_size)
         self.encoder, self.decoder = make_stack(embedding_size), make_stack(embedding_size)
