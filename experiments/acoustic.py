@@ -180,7 +180,7 @@ def quick() -> list[Block]:
     ]
 
 
-RATES = (3e-3, 1e-2, 3e-2)
+RATES = (3e-3, 1e-2, 3e-2, 0.1)
 SEEDS = Seeds(rates=RATES)
 QUICK_SEEDS = Seeds(rates=RATES[:2], test=(0,))
 
