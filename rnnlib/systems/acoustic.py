@@ -40,7 +40,7 @@ class Recordings(NamedTuple):
 
 
 def standardised(splits: Splits[Utterances]) -> Splits[Utterances]:
-    """The same utterances, every coefficient with mean 0 and deviation 1 over the frames of the training part.
+    """The same utterances, every coefficient with mean 0 and deviation 1 over the training part's frames.
 
     >>> from rnnlib.data import japanese_vowels
     >>> train = standardised(japanese_vowels()).train
@@ -126,7 +126,7 @@ def recordings(
 def batches(
     utterances: Utterances, count: int, seed: int, noise: float
 ) -> Iterator[tuple[Tensor, Recordings]]:
-    """Pairs for `rnnlib.training.train` without end, so many recordings each; they depend on the seed alone."""
+    """Pairs for `rnnlib.training.train` without end, of so many recordings; the seed alone decides them."""
     generator = torch.Generator().manual_seed(seed)
     while True:
         some = recordings(utterances, count, generator, noise)
@@ -226,24 +226,35 @@ def fit(
     for stage in range(missing + 1):
         if stage:
             model = deepen(model)
-        optimizer = torch.optim.Adam(model.parameters(), lr, fused=True)
         start = stage * per_layer
-        schedule = torch.optim.lr_scheduler.LambdaLR(
-            optimizer, lambda step, start=start: (1 + math.cos(math.pi * (start + step) / steps)) / 2
-        )
-        optimizer.register_step_post_hook(lambda *_, schedule=schedule: schedule.step())
-        taken = per_layer if stage < missing else steps - start
-        losses += train(model, batches, loss, optimizer, taken, clip=1.0).losses
+        stop = start + per_layer if stage < missing else steps
+        losses += _train(model, batches, loss, lr, start, stop, steps)
         if not math.isfinite(losses[-1]):
             break
     return model, losses
 
 
+def _train(
+    model: AcousticModel,
+    batches: Iterable[tuple[Tensor, Recordings]],
+    loss: Callable[[Tensor, Recordings], Tensor],
+    lr: float,
+    start: int,
+    stop: int,
+    steps: int,
+) -> list[float]:
+    """Losses of the steps from ``start`` to ``stop`` of so many steps in all."""
+    optimizer = torch.optim.Adam(model.parameters(), lr, fused=True)
+    schedule = torch.optim.lr_scheduler.LambdaLR(
+        optimizer, lambda step: (1 + math.cos(math.pi * (start + step) / steps)) / 2
+    )
+    optimizer.register_step_post_hook(lambda *_: schedule.step())
+    return train(model, batches, loss, optimizer, stop - start, clip=1.0).losses
+
+
 def frame_loss(scores: Tensor, recordings: Recordings) -> Tensor:
     """Mean cross-entropy of the speaker of every frame in which somebody speaks, in nats."""
-    return functional.cross_entropy(
-        scores.flatten(0, 1), recordings.speakers.flatten(), ignore_index=SILENCE
-    )
+    return functional.cross_entropy(scores.flatten(0, 1), recordings.speakers.flatten(), ignore_index=SILENCE)
 
 
 def label_loss(scores: Tensor, recordings: Recordings) -> Tensor:
