@@ -169,7 +169,7 @@ def blocks() -> list[Block]:
     return [
         Block([*arms("frames", [1, 2, 3, 4, 6], ["plain", "grown"])], TUNED_AS),
         Block([*arms("frames", [1, 3], directions=1)], TUNED_AS),
-        Block([*arms("labels", [1, 3])], TUNED_AS),
+        Block([*arms("labels", [1, 3], ["plain", "grown"])], TUNED_AS),
         # Each variant at the other's rate; the runs at its own, and all tuning runs, have their rows already.
         Block([*arms("frames", [6], ["grown", "plain"])], SHARED),
         Block([*arms("frames", [6], ["plain", "grown"])], SHARED),
