@@ -47,6 +47,7 @@ STEPS = {"frames": 250, "labels": 500}
 GROWTH = 10  # a layer is added after every tenth of the steps
 POSITIONS = 10  # frames of an utterance, from its first, whose errors are told apart
 TUNED_AS = ("task", "depth", "variant", "directions", "steps")
+SHARED = ("task", "depth", "directions", "steps")  # the rate of a block's first variant serves both
 
 
 def run(
@@ -168,7 +169,10 @@ def blocks() -> list[Block]:
     return [
         Block([*arms("frames", [1, 2, 3, 4, 6], ["plain", "grown"])], TUNED_AS),
         Block([*arms("frames", [1, 3], directions=1)], TUNED_AS),
-        Block([*arms("labels", [1, 3])], TUNED_AS),
+        Block([*arms("labels", [1, 3], ["plain", "grown"])], TUNED_AS),
+        # Each variant at the other's rate; the runs at its own, and all tuning runs, have their rows already.
+        Block([*arms("frames", [6], ["grown", "plain"])], SHARED),
+        Block([*arms("frames", [6], ["plain", "grown"])], SHARED),
     ]
 
 
@@ -177,6 +181,7 @@ def quick() -> list[Block]:
     return [
         Block([*arms("frames", [1, 2], ["plain", "grown"], steps=4)], TUNED_AS),
         Block([*arms("frames", [1], directions=1, steps=4), *arms("labels", [1], steps=4)], TUNED_AS),
+        Block([*arms("frames", [2], ["grown", "plain"], steps=4)], SHARED),
     ]
 
 

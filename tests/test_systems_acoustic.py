@@ -440,4 +440,10 @@ def test_the_grid_pairs_every_depth_with_and_without_growth():
     assert both == {(1, "plain"), *product((2, 3, 4, 6), ("plain", "grown"))}
     assert {arm["steps"] for arm in arms} == {sweep.STEPS["frames"]}
     written = [arm for block in sweep.blocks() for arm in block.arms if arm["task"] == "labels"]
-    assert {(arm["depth"], arm["variant"]) for arm in written} == {(1, "plain"), (3, "plain")}
+    assert {(arm["depth"], arm["variant"]) for arm in written} == {(1, "plain"), (3, "plain"), (3, "grown")}
+
+
+def test_six_layers_are_scored_with_and_without_growth_at_both_rates():
+    rows = [row for row in load(HERE / "acoustic.csv") if (row["task"], row["depth"]) == ("frames", 6)]
+    found = {(row["variant"], row["lr"]) for row in rows}
+    assert found == set(product(("plain", "grown"), {lr for _, lr in found})) and len(rows) == 5 * len(found)
