@@ -38,7 +38,7 @@ class Pseudowords:
     """A text in which pairs of words were merged into one."""
 
     words: tuple[str, ...]
-    """The vocabulary, the commonest first; "?" at place 0 stands for all others. A pair is "one/other"."""
+    """The vocabulary, the commonest first; "<unk>" at place 0 stands for all others. A pair is "one/other"."""
     pairs: tuple[tuple[str, str], ...]
     splits: Splits[Part]
 
@@ -82,7 +82,7 @@ def pseudowords(symbols: int = 1000, pairs: int = 12, most: int = 550) -> Pseudo
     --------
     >>> text = pseudowords()
     >>> text.pairs[:2], len(text.words)
-    ((('good', 'now'), ('come', 'lord')), 1000)
+    ((('thee', 'good'), ('now', 'come')), 1000)
     """
     stored = shakespeare()
     parts = stored.splits.train, stored.splits.valid, stored.splits.test
@@ -99,7 +99,7 @@ def pseudowords(symbols: int = 1000, pairs: int = 12, most: int = 550) -> Pseudo
     merged = {word: "/".join(pair) for pair in paired for word in pair}
     sense = {word: k for pair in paired for k, word in enumerate(pair)}
     by_count = Counter(merged.get(word.lower(), word.lower()) for word in train).most_common(symbols - 1)
-    words = ("?", *(word for word, _ in by_count))
+    words = ("<unk>", *(word for word, _ in by_count))
     if not set(merged.values()) <= set(words):
         raise ValueError(f"symbols={symbols!r}: expected a vocabulary that holds all {pairs} pairs")
     code = {word: k for k, word in enumerate(words)}
