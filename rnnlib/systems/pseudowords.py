@@ -38,7 +38,7 @@ class Pseudowords:
     """A text in which pairs of words were merged into one."""
 
     words: tuple[str, ...]
-    """The vocabulary, the commonest first; "<unk>" at place 0 is all others. A pair is written "one/other"."""
+    """The vocabulary, the commonest first; "<unk>" at place 0 is all others. A pair is "one/other"."""
     pairs: tuple[tuple[str, str], ...]
     splits: Splits[Part]
 
