@@ -155,7 +155,7 @@ def quick() -> list[Block]:
 
 
 SEEDS = Seeds(rates=(3e-3, 1e-2, 3e-2))
-QUICK_SEEDS = Seeds(rates=(3e-3, 1e-2), test=(0,))
+QUICK_SEEDS = Seeds(rates=(1e-2,), test=(0,))
 
 
 def main(arguments: list[str] | None = None) -> None:
