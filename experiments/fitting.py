@@ -30,6 +30,7 @@ def fit(
     split: str,
     clip: float | None = 1.0,
     examples: int | None = None,
+    curve: bool = False,
 ) -> dict[str, Any]:
     """Train a network and score the best of its weights.
 
@@ -41,6 +42,8 @@ def fit(
     ----------
     split
         "valid" while choices are made, "test" once they are.
+    curve
+        report the loss at every look, too.
     """
     torch.set_flush_denormal(True)  # vanished gradients are denormal numbers, which take many times longer
     torch.manual_seed(seed)
@@ -86,6 +89,7 @@ def fit(
         "moved": several(moved),
         "seconds": round(record.seconds, 2),
         "version": versions(),
+        **({"valid_loss": several(best.losses)} if curve else {}),
     }
 
 

@@ -12,7 +12,7 @@ import pytest
 import torch
 from joblib import parallel_config
 
-from experiments import initialisation, limits, width
+from experiments import gnmt, initialisation, limits, width
 from experiments.fitting import numbers
 from experiments.grid import HERE, Block, Seeds, best_rates, fill, key, to_score, to_tune
 from experiments.models import make_stack, matched_to
@@ -20,7 +20,7 @@ from experiments.problems import problem
 from rnnlib.runs import load
 
 ROOT = Path(__file__).parents[1]
-SWEEPS = {"limits": limits, "width": width, "initialisation": initialisation}
+SWEEPS = {"limits": limits, "width": width, "initialisation": initialisation, "gnmt": gnmt}
 RESULT = ["parameters", "error", "baseline", "failed", "diverged", "gradient_start", "gradient_mid",
           "gradient_last", "update_mid", "moved", "seconds", "version"]  # fmt: skip
 COLUMNS = {
@@ -29,6 +29,7 @@ COLUMNS = {
               "width", *RESULT],
     "initialisation": ["task", "cell", "depth", "variant", "initialisation", "steps", "seed", "lr", "split",
                        *RESULT],
+    "gnmt": ["task", "depth", "variant", "steps", "seed", "lr", "split", *RESULT, "valid_loss"],
 }  # fmt: skip
 
 
