@@ -1,11 +1,18 @@
 """The miniature of GNMT: against torch.nn word by word, its padding, its shortcuts, its greedy decoding."""
 
+import math
+
 import pytest
 import torch
 from torch import nn
 
+from experiments import gnmt as sweep
+from experiments.fitting import LOOKS, numbers
+from experiments.grid import HERE
+from experiments.problems import problem
 from experiments.watch import layers
 from rnnlib.measure import parameters
+from rnnlib.runs import load
 from rnnlib.systems.gnmt import GNMT, AdditiveAttention
 
 LETTERS, PHONES, WIDTH = 9, 7, 5
@@ -207,3 +214,17 @@ def test_the_sweep_watches_every_layer_in_all_its_directions():
     assert [len(layer) for layer in watched] == [8] + 7 * [4]
     recurrent = {id(p) for stack in gnmt.stacks for p in stack.parameters()}
     assert set().union(*watched) == recurrent and len(recurrent) == 8 + 7 * 4
+
+
+def test_the_grid_holds_what_the_page_asks_for():
+    arms = [arm for block in sweep.blocks() for arm in block.arms]
+    assert {(arm["depth"], arm["variant"]) for arm in arms} == {(8, "plain"), (8, "residual"), (4, "plain")}
+    assert {arm["steps"] for arm in arms} == {problem(sweep.TASK).steps}  # as chapter 3 has them
+
+
+@pytest.mark.parametrize("name", ["gnmt", "gnmt-tuning"])
+def test_the_committed_curves_have_a_loss_for_every_look(name):
+    for row in load(HERE / f"{name}.csv"):
+        losses = numbers(row["valid_loss"])
+        assert len(losses) == 1 + LOOKS and losses[0] == pytest.approx(math.log(40), abs=0.1)
+        assert min(losses) < losses[0]
