@@ -30,6 +30,7 @@ def fit(
     split: str,
     clip: float | None = 1.0,
     examples: int | None = None,
+    curve: bool = False,
     score: Callable[[Any, list[Batch]], dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Train a network and score the best of its weights.
@@ -42,6 +43,8 @@ def fit(
     ----------
     split
         "valid" while choices are made, "test" once they are.
+    curve
+        report the loss at every look, too.
     score
         further columns, of the network with its best weights and the examples of the split.
     """
@@ -90,6 +93,7 @@ def fit(
         "moved": several(moved),
         "seconds": round(record.seconds, 2),
         "version": versions(),
+        **({"valid_loss": several(best.losses)} if curve else {}),
         **(score(model, held_out) if score else {}),
     }
 

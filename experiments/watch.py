@@ -16,7 +16,8 @@ def layers(model: Network) -> Iterator[list[nn.Parameter]]:
     """The parameters of every recurrent layer, from input to output; of a transducer the encoder's first."""
     for stack in model.stacks:
         for layer in range(stack.num_layers):
-            yield [p for name, p in stack.named_parameters() if name.endswith(f"_l{layer}")]
+            ends = (f"_l{layer}", f"_l{layer}_reverse")
+            yield [p for name, p in stack.named_parameters() if name.endswith(ends)]
 
 
 def norm(tensors: Sequence[Tensor]) -> float:
@@ -57,16 +58,18 @@ class Weights:
 
 
 class Best:
-    """Keeps the weights with the lowest loss on held-out batches."""
+    """Keeps the weights with the lowest loss on held-out batches, and the losses of all looks."""
 
     def __init__(self, model: Network, batches: Sequence[Batch]) -> None:
         self.model, self.batches = model, batches
         self.loss = float("inf")
+        self.losses: list[float] = []
         self.look()
 
     def look(self) -> None:
         """Compare the weights of this moment; a loss that is not a number never wins."""
         now = mean_loss(self.model, self.batches)
+        self.losses.append(now)
         if now < self.loss:
             self.loss, self.state = now, deepcopy(self.model.state_dict())
 
