@@ -61,13 +61,13 @@ def test_pages_say_where_they_stand(page_path):
     assert not (found := reading.problems(page_path)), "\n".join(found)
 
 
-def test_the_next_step_leads_through_all_chapters_in_order():
+def test_the_next_step_leads_through_all_chapters_and_systems_in_order():
     path, visited = INDEX, []
     while path not in visited:
         visited.append(path)
         path = reading.next_pages(path)[0]
-    chapters = toc.chapters()
-    assert [page for page in visited if page in chapters] == chapters
+    ordered = [*toc.chapters(), *toc.systems()]
+    assert [page for page in visited if page in ordered] == ordered
 
 
 @pytest.mark.parametrize("path", toc.chapters(), ids=files.name)
