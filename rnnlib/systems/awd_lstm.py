@@ -206,8 +206,9 @@ class AWDLSTM(nn.Module):
                 nn.init.zeros_(parameter)
             else:
                 nn.init.uniform_(parameter, -SCALE, SCALE)
-        for layer in self.layers:
-            forget_bias_(layer)
+        for module in self.modules():
+            if isinstance(module, LSTM):
+                forget_bias_(module)
 
     def forward(self, x: Tensor, states: States | None = None) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
         """Codes (T, N) and the layers' states, zero if absent, to scores (T, N, words) and final states."""
