@@ -291,7 +291,8 @@ def mean_loss(model: AWDLSTM, codes: Tensor, batch: int = 32, steps: int = 70) -
 
 
 class Trigger:
-    """Says when to start averaging: the loss is no better than the best of more than ``patience`` looks ago.
+    """Says when to start averaging: once a loss is above the best of those from more than ``patience`` looks
+    before it (the original's non-monotonic condition).
 
     Raises
     ------
@@ -318,7 +319,8 @@ class Trigger:
 class Average:
     """The mean of a model's weights at every call of `add`, kept in a copy of the model.
 
-    With equal weights for all steps, as ``torch.optim.ASGD`` with ``t0=0`` and ``lambd=0`` keeps it.
+    All steps count the same, as in ``torch.optim.ASGD`` with ``t0=0`` and ``lambd=0``, which leaves out the
+    first of them.
     """
 
     def __init__(self, model: AWDLSTM) -> None:
