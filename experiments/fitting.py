@@ -12,7 +12,7 @@ from rnnlib.runs import versions
 from rnnlib.training import train
 
 from .models import Network
-from .problems import Problem, loss
+from .problems import Batch, Problem, loss
 from .watch import Best, Weights, gradient_norms
 
 LOOKS = 10
@@ -30,6 +30,7 @@ def fit(
     split: str,
     clip: float | None = 1.0,
     examples: int | None = None,
+    score: Callable[[Any, list[Batch]], dict[str, Any]] | None = None,
 ) -> dict[str, Any]:
     """Train a network and score the best of its weights.
 
@@ -41,6 +42,8 @@ def fit(
     ----------
     split
         "valid" while choices are made, "test" once they are.
+    score
+        further columns, of the network with its best weights and the examples of the split.
     """
     torch.set_flush_denormal(True)  # vanished gradients are denormal numbers, which take many times longer
     torch.manual_seed(seed)
@@ -72,7 +75,8 @@ def fit(
     gradients["last"] = gradient_norms(model, probe)
     moved = first.moved()
     best.restore()
-    error = problem.error(model, problem.held_out(split))
+    held_out = problem.held_out(split)
+    error = problem.error(model, held_out)
     return {
         "parameters": parameters(model),
         "error": round(error, 5),
@@ -86,6 +90,7 @@ def fit(
         "moved": several(moved),
         "seconds": round(record.seconds, 2),
         "version": versions(),
+        **(score(model, held_out) if score else {}),
     }
 
 

@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from rnnlib import StackSpec, match
 from rnnlib.init import forget_bias_
 from rnnlib.measure import parameters
+from rnnlib.systems.seq2seq import Seq2Seq
 
 from .recall import CELLS
 
@@ -81,46 +82,31 @@ class LanguageModel(Network):
         return self.output(self.stack(self.embedding(x))[0])
 
 
-class Transducer(Network):
-    """Encoder and decoder of equal depth; the last states of the one are the first of the other.
-
-    The source is read backwards, as Sutskever, Vinyals and Le (2014) did, so padding at its end comes first.
-    Code 0 of the target vocabulary starts a target and ends it.
-    """
+class Transducer(Seq2Seq, Network):
+    """Encoder and decoder of equal depth; the last states of the one are the first of the other."""
 
     def __init__(
-        self, cell: str, width: int, depth: int, variant: str, source_symbols: int, target_symbols: int
+        self,
+        cell: str,
+        width: int,
+        depth: int,
+        variant: str,
+        source_symbols: int,
+        target_symbols: int,
+        *,
+        reverse_source: bool = True,
     ) -> None:
-        super().__init__()
-        self.source = nn.Embedding(source_symbols, EMBEDDING)
-        self.target = nn.Embedding(target_symbols, EMBEDDING)
-        self.encoder = make_stack(cell, EMBEDDING, width, depth, variant)
-        self.decoder = make_stack(cell, EMBEDDING, width, depth, variant)
-        self.output = nn.Linear(width, target_symbols)
+        super().__init__(
+            lambda size: make_stack(cell, size, width, depth, variant),
+            EMBEDDING,
+            source_symbols,
+            target_symbols,
+            reverse_source=reverse_source,
+        )
 
     @property
     def stacks(self) -> tuple[nn.RNNBase, ...]:
         return self.encoder, self.decoder
-
-    def forward(self, x: tuple[Tensor, Tensor]) -> Tensor:
-        """Codes of sources (S, N) and of targets so far (T, N) to scores of what follows, (T, N, symbols)."""
-        source, so_far = x
-        states = self.encoder(self.source(source.flip(0)))[1]
-        return self.output(self.decoder(self.target(so_far), states)[0])
-
-    @torch.no_grad()
-    def decode(self, source: Tensor, steps: int) -> Tensor:
-        """The likeliest symbol, step by step: (S, N) codes to (steps, N); zeros after the first zero."""
-        states = self.encoder(self.source(source.flip(0)))[1]
-        symbol = source.new_zeros(1, source.shape[1])
-        going = torch.ones_like(symbol)
-        said = []
-        for _ in range(steps):
-            output, states = self.decoder(self.target(symbol), states)
-            symbol = self.output(output).argmax(-1)
-            going = going * (symbol > 0)
-            said.append(symbol * going)
-        return torch.cat(said)
 
 
 def matched_to(budget: int, build: Callable[[int], Network]) -> int:

@@ -168,11 +168,17 @@ class Phones(Problem):
         edits = phones = 0
         for (letters, _), y in batches:
             said = cast(Transducer, model).decode(letters, len(y))
-            for one, other in zip(said.T.tolist(), y.T.tolist(), strict=True):
-                right = [phone for phone in other if phone > 0]
-                edits += edit_distance([phone for phone in one if phone > 0], right)
-                phones += len(right)
+            edits += sum(self.edits(said, y))
+            phones += int((y > 0).sum())
         return edits / phones
+
+    @staticmethod
+    def edits(said: Tensor, y: Tensor) -> list[int]:
+        """Edit distance of every word: codes of what is said and of what is right, (T, N) both."""
+        both = zip(said.T.tolist(), y.T.tolist(), strict=True)
+        return [
+            edit_distance(*([phone for phone in phones if phone > 0] for phones in pair)) for pair in both
+        ]
 
     @cached_property
     def baseline(self) -> float:

@@ -1,4 +1,4 @@
-"""The sweeps behind chapters 2 and 3: small ones from end to end, resumed, and on two workers."""
+"""The sweeps over depth and that of seq2seq: small ones from end to end, resumed, and on two workers."""
 
 import csv
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 import torch
 from joblib import parallel_config
 
-from experiments import initialisation, limits, width
+from experiments import initialisation, limits, seq2seq, width
 from experiments.fitting import numbers
 from experiments.grid import HERE, Block, Seeds, best_rates, fill, key, to_score, to_tune
 from experiments.models import make_stack, matched_to
@@ -20,7 +20,7 @@ from experiments.problems import problem
 from rnnlib.runs import load
 
 ROOT = Path(__file__).parents[1]
-SWEEPS = {"limits": limits, "width": width, "initialisation": initialisation}
+SWEEPS = {"limits": limits, "width": width, "initialisation": initialisation, "seq2seq": seq2seq}
 RESULT = ["parameters", "error", "baseline", "failed", "diverged", "gradient_start", "gradient_mid",
           "gradient_last", "update_mid", "moved", "seconds", "version"]  # fmt: skip
 COLUMNS = {
@@ -29,6 +29,9 @@ COLUMNS = {
               "width", *RESULT],
     "initialisation": ["task", "cell", "depth", "variant", "initialisation", "steps", "seed", "lr", "split",
                        *RESULT],
+    "seq2seq": ["task", "cell", "depth", "variant", "order", "steps", "seed", "lr", "split", *RESULT, "nats",
+                "nats_by_step", "error_1", "exact_1", "score_1", "error_2", "exact_2", "score_2", "error_12",
+                "exact_12", "score_12"],
 }  # fmt: skip
 
 

@@ -16,6 +16,14 @@ document.addEventListener("DOMContentLoaded", () => {
   // A list may hold list items only; the role that docutils gives its entries is deprecated.
   each(".citation-list > .citation", set({ role: "listitem" }));
 
+  // On a narrow screen a figure keeps a size at which its words can be read, and scrolls as wide tables do.
+  each(".cell_output > img", (figure) => {
+    const box = document.createElement("div");
+    box.className = "output";
+    figure.replaceWith(box);
+    box.append(figure);
+  });
+
   // Indexes are lists laid out as tables without headers.
   each("table.indextable", set({ role: "presentation" }));
 });

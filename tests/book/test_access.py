@@ -2,10 +2,13 @@
 
 from collections.abc import Iterator
 
+import matplotlib.pyplot as plt
 import pytest
-from checks import access, site
+from checks import access, files, site, toc
 from checks import browser as chrome
 from playwright.sync_api import Browser, Page
+
+from rnnlib.plotting import use_book_style
 
 PAGE = "<!DOCTYPE html><html lang=en><title>t</title><body><main><h1>One</h1>{}</main></body></html>"
 DARK = "<style>[data-theme=dark] body { background: #111 }</style>"
@@ -39,6 +42,11 @@ MENDED = {
     "aria-deprecated-role (minor)": "book/references.html",
     "table-headers": "genindex.html",
 }
+READABLE = 9  # pixels, the height of a figure's words
+FIGURES = """[...document.querySelectorAll(".cell_output img")].map(figure => {
+    const scale = figure.clientWidth / figure.naturalWidth, box = figure.parentElement;
+    return [scale * %f, box.tabIndex === 0 || box.scrollWidth <= box.clientWidth];
+})"""
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +82,18 @@ def test_every_page_is_open_to_everybody(tab, site_folder):
         for text in access.problems(tab, path)
     ]
     assert not found, "\n".join(found)
+
+
+@pytest.mark.parametrize("path", toc.chapters(), ids=files.name)
+def test_the_words_of_a_figure_can_be_read_on_a_phone(tab, site_folder, path):
+    """A figure too wide for the screen scrolls in a box that the keyboard reaches."""
+    with plt.rc_context():
+        use_book_style()
+        pixels = plt.rcParams["font.size"] / 72 * plt.rcParams["figure.dpi"]
+    chrome.load(tab, site_folder / path.relative_to(files.ROOT).with_suffix(".html"))
+    found = tab.evaluate(FIGURES % pixels)
+    assert found
+    assert all(height >= READABLE and reached for height, reached in found), found
 
 
 def test_every_mend_is_still_needed(tab, site_folder):

@@ -46,6 +46,7 @@ STUDENTS = {
     "exits politely": ("def answer():\n    raise SystemExit", 0, ""),
     "warns": ("import warnings\ndef answer():\n    warnings.warn('so')\n    return 42", 2, ""),
 }
+ASLEEP = "import time\ntime.sleep(60)"
 SWITCH_OFF = (
     "import ast\nclass Nothing(ast.NodeTransformer):\n    def visit_Assert(self, node): return ast.Pass()\n"
     "    visit_Raise = visit_Assert\nget_ipython().ast_transformers.append(Nothing())\n"
@@ -123,6 +124,16 @@ def outputs(cells, isolated):
     with library() as place:
         executed = run(cells, LIMITS, isolated, place)
     return ["".join(o.get("text", "") or o.get("evalue", "") for o in cell) for cell in executed.outputs]
+
+
+def test_whoever_sleeps_is_woken_by_the_clock():
+    """Waiting takes no computing time, so two limits count seconds on the clock: of a cell, and of all."""
+    with library() as place:
+        cell_limit = run([ASLEEP, "print('later')"], Limits(cell_seconds=2), SANDBOX, place)
+        in_all = run([ASLEEP, "print('later')"], Limits(seconds=2), SANDBOX, place)
+    assert cell_limit.stopped == {0: "the cell ran longer than 2 seconds"} and not cell_limit.ended
+    assert cell_limit.outputs[1][0].text == "later\n"
+    assert in_all.ended == "ran longer than 2 seconds" and in_all.outputs[1][0].ename == "NotRun"
 
 
 @sandboxed
