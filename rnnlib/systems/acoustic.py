@@ -22,8 +22,9 @@ from ..stack import LSTM
 from ..training import train
 
 BLANK = 0
+"""The label that CTC drops."""
 SILENCE = -100
-"""The speaker of a frame in which nobody speaks: what ``cross_entropy`` leaves out."""
+"""The speaker of a frame in which nobody speaks, a target that ``cross_entropy`` leaves out."""
 
 
 class Recordings(NamedTuple):

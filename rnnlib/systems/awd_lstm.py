@@ -131,7 +131,7 @@ class Dropouts:
     weight: float = 0.0
     """Of the recurrent weights of every layer, drawn once a window."""
     word: float = 0.0
-    """Of the words of the vocabulary: their embeddings are zero at every place in the window."""
+    """Of the words of the vocabulary, whose embeddings are then zero at every place in the window."""
     input: float = 0.0
     """Of the embeddings' units."""
     hidden: float = 0.0
@@ -260,8 +260,10 @@ class AWDLSTM(nn.Module):
 
 
 class Carried(nn.Module):
-    """A language model that starts each window in the states in which it left the last, and learns not from
-    beyond it (truncated backpropagation through time)."""
+    """A language model that starts each window in the states in which it left the last.
+
+    It learns nothing from beyond a window: backpropagation through time is truncated there.
+    """
 
     def __init__(self, model: AWDLSTM) -> None:
         super().__init__()
@@ -269,6 +271,7 @@ class Carried(nn.Module):
         self.states: States | None = None
 
     def forward(self, x: tuple[Tensor, bool]) -> Tensor:
+        """Codes (T, N), and whether to start from zero, to scores (T, N, words)."""
         codes, fresh = x
         scores, states = self.model(codes, None if fresh else self.states)
         self.states = [(h.detach(), c.detach()) for h, c in states]

@@ -30,7 +30,7 @@ class Part:
     codes: Tensor
     """(n,) places in the vocabulary; the two words of a pair have the same."""
     senses: Tensor
-    """(n,) 0 or 1: which of its two words a pseudoword was; -1 for all other words."""
+    """(n,) which of its two words a pseudoword was, 0 or 1; -1 for all other words."""
 
 
 @dataclass(frozen=True)
