@@ -18,6 +18,7 @@ FAULTS = {
     "% nobody reads this": "a comment",
     "$$\nx\n$$ (eq)": "a labelled formula",
     "\\begin{align}\nx\n\\end{align}": "a formula outside of $$",
+    "So\n$$x = 1$$\nand on": "a displayed formula ($$) without blank lines",
     "<div>Hi</div>": "raw HTML: <div>",
     "Hi<br>there": "raw HTML: <br>",
     "> - ```{note}\n>   Hi\n>   ```": "a directive",

@@ -43,6 +43,8 @@ def _cell_problems(source: str) -> list[str]:
         elif token.type == "html_block":
             found += _html_problems(token.content)
         elif token.type == "inline":
+            if "$$" in token.content:
+                found.append("a displayed formula ($$) without blank lines around it")
             text = ""
             for child in token.children or []:
                 if child.type == "html_inline":
