@@ -192,8 +192,7 @@ QUICK_SEEDS = Seeds(rates=RATES[:2], test=(0,))
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    about = (__doc__ or "").split("\n")[0]
-    command(run, "acoustic", about, (blocks(), SEEDS), (quick(), QUICK_SEEDS), arguments)
+    command(run, "acoustic", __doc__, (blocks(), SEEDS), (quick(), QUICK_SEEDS), arguments)
 
 
 if __name__ == "__main__":

@@ -110,8 +110,7 @@ QUICK_SEEDS = Seeds(rates=(3e-3, 1e-2), test=(0,))
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    about = (__doc__ or "").split("\n")[0]
-    command(run, "awd_lstm", about, (blocks(), SEEDS), (quick(), QUICK_SEEDS), arguments)
+    command(run, "awd_lstm", __doc__, (blocks(), SEEDS), (quick(), QUICK_SEEDS), arguments)
 
 
 if __name__ == "__main__":

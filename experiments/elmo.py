@@ -20,9 +20,9 @@ from torch.nn import functional
 from rnnlib.data import Splits
 from rnnlib.measure import parameters
 from rnnlib.runs import Row, versions
-from rnnlib.systems.elmo import BiLM, WeightedSum, loss, targets, windows
+from rnnlib.systems.elmo import BiLM, WeightedSum, targets, windows
 from rnnlib.systems.pseudowords import Part, best_probe, cosine_distances, occurrences, pseudowords
-from rnnlib.training import train
+from rnnlib.training import cross_entropy, train
 
 from .fitting import several
 from .grid import Block, Seeds, command
@@ -62,7 +62,7 @@ def run(task: str, depth: int, steps: int, seed: int, lr: float, split: str) -> 
         schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
         optimizer.register_step_post_hook(lambda *_: schedule.step())
         batches = windows(train_part.codes, LENGTH, BATCH, seed)
-        seconds = train(model, batches, loss, optimizer, steps, clip=CLIP).seconds
+        seconds = train(model, batches, cross_entropy, optimizer, steps, clip=CLIP).seconds
     forward, backward = losses(model, scored)
 
     words = [
@@ -95,7 +95,7 @@ def losses(model: BiLM, part: Part) -> list[float]:
     """Of the forward and of the backward model, on a part cut into pieces as long as those of training."""
     whole = len(part.codes) // LENGTH * LENGTH
     tokens = part.codes[:whole].view(-1, LENGTH).T
-    return [loss(scores, y).item() for scores, y in zip(model(tokens), targets(tokens), strict=True)]
+    return [cross_entropy(scores, y).item() for scores, y in zip(model(tokens), targets(tokens), strict=True)]
 
 
 def unigram_loss(splits: Splits[Part], split: str, symbols: int) -> float:
@@ -160,8 +160,7 @@ QUICK_SEEDS = Seeds(rates=(1e-2,), test=(0,))
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    about = (__doc__ or "").split("\n")[0]
-    command(run, "elmo", about, (blocks(), SEEDS), (quick(), QUICK_SEEDS), arguments)
+    command(run, "elmo", __doc__, (blocks(), SEEDS), (quick(), QUICK_SEEDS), arguments)
 
 
 if __name__ == "__main__":

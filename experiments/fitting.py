@@ -9,10 +9,10 @@ import torch
 
 from rnnlib.measure import parameters
 from rnnlib.runs import versions
-from rnnlib.training import train
+from rnnlib.training import cross_entropy, train
 
 from .models import Network
-from .problems import Batch, Problem, loss
+from .problems import Batch, Problem
 from .watch import Best, Weights, gradient_norms
 
 LOOKS = 10
@@ -73,8 +73,8 @@ def fit(
             best.look()
         return False
 
-    record = train(model, problem.training(seed, examples), loss, optimizer, steps, clip=clip, stop=watch,
-                   every=1)  # fmt: skip
+    record = train(model, problem.training(seed, examples), cross_entropy, optimizer, steps, clip=clip,
+                   stop=watch, every=1)  # fmt: skip
     gradients["last"] = gradient_norms(model, probe)
     moved = first.moved()
     best.restore()

@@ -55,8 +55,7 @@ QUICK_SEEDS = Seeds(rates=(3e-3, 1e-2), test=(0,))
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    about = (__doc__ or "").split("\n")[0]
-    command(run, "gnmt", about, (blocks(), Seeds()), (quick(), QUICK_SEEDS), arguments)
+    command(run, "gnmt", __doc__, (blocks(), Seeds()), (quick(), QUICK_SEEDS), arguments)
 
 
 if __name__ == "__main__":

@@ -90,12 +90,13 @@ def fill(
 def command(
     run: Callable[..., Mapping[str, Any]],
     name: str,
-    about: str,
+    doc: str | None,
     full: tuple[Sequence[Block], Seeds],
     quick: tuple[Sequence[Block], Seeds],
     arguments: list[str] | None,
 ) -> None:
-    """The command line of a sweep."""
+    """The command line of a sweep, described by the first line of its module's docstring."""
+    about = (doc or "").split("\n")[0]
     parser = argparse.ArgumentParser(prog=f"python -m experiments.{name}", description=about)
     parser.add_argument("--quick", action="store_true", help="few arms, seeds and steps")
     parser.add_argument("--folder", type=Path, help="where the tables lie")

@@ -97,8 +97,7 @@ QUICK_SEEDS = Seeds(rates=(1e-2,), test=(0,))
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    about = (__doc__ or "").split("\n")[0]
-    command(run, "initialisation", about, (blocks(), Seeds()), (quick(), QUICK_SEEDS), arguments)
+    command(run, "initialisation", __doc__, (blocks(), Seeds()), (quick(), QUICK_SEEDS), arguments)
 
 
 if __name__ == "__main__":

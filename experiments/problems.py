@@ -12,33 +12,16 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from rnnlib import data
+from rnnlib.systems.transduction import teacher_forcing
 from rnnlib.tasks import composed_lookup
-from rnnlib.training import accuracy
+from rnnlib.training import accuracy, mean_loss
 
 from .models import Classifier, LanguageModel, Network, Transducer
 
 Batch = tuple[Any, Tensor]
-IGNORED = -100  # the target that cross_entropy leaves out
 HELD_OUT_BATCH = 256
-
-
-def loss(scores: Tensor, y: Tensor) -> Tensor:
-    """Mean cross-entropy in nats, of all targets that count."""
-    return functional.cross_entropy(scores.flatten(0, -2), y.flatten(), ignore_index=IGNORED)
-
-
-@torch.no_grad()
-def mean_loss(model: nn.Module, batches: Sequence[Batch]) -> float:
-    """Loss per target over several batches, in evaluation mode."""
-    was_training = model.training
-    model.eval()
-    counts = [int((y != IGNORED).sum()) for _, y in batches]
-    total = sum(loss(model(x), y).item() * n for (x, y), n in zip(batches, counts, strict=True))
-    model.train(was_training)
-    return total / sum(counts)
 
 
 class Problem:
@@ -151,18 +134,11 @@ class Phones(Problem):
     def training(self, seed: int, examples: int | None = None) -> Iterator[Batch]:
         words = self.data.splits.train
         for places in shuffled(len(words.letters), self.batch, seed, examples):
-            yield self._batch(data.Words(*(codes[places] for codes in words)))
+            yield teacher_forcing(*(codes[places] for codes in words))
 
     def held_out(self, split: str) -> list[Batch]:
         letters, phones = (codes.split(HELD_OUT_BATCH) for codes in getattr(self.data.splits, split))
-        return [self._batch(data.Words(*pair)) for pair in zip(letters, phones, strict=True)]
-
-    @staticmethod
-    def _batch(words: data.Words) -> Batch:
-        target = functional.pad(words.phones.T, (0, 0, 0, 1))
-        so_far = functional.pad(target[:-1], (0, 0, 1, 0))
-        beyond = (so_far == 0) & (torch.arange(len(target))[:, None] > 0)
-        return (words.letters.T, so_far), target.masked_fill(beyond, IGNORED)
+        return [teacher_forcing(*pair) for pair in zip(letters, phones, strict=True)]
 
     def error(self, model: nn.Module, batches: Sequence[Batch]) -> float:
         edits = phones = 0

@@ -13,15 +13,16 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 import torch
-from torch.nn.functional import cross_entropy
+from torch.nn import functional
 
 from rnnlib.runs import Row
+from rnnlib.training import IGNORED, mean_loss
 
 from .fitting import fit, several
 from .grid import Block, Seeds, command
 from .limits import WIDTH
 from .models import Transducer
-from .problems import IGNORED, Batch, Phones, mean_loss, problem
+from .problems import Batch, Phones, problem
 
 TASK = "letters to phones"
 DEPTH = 4
@@ -73,7 +74,7 @@ def by_step(model: Transducer, batches: list[Batch]) -> str:
     """Cross-entropy in nats at every step of the decoder that any word has, given the right steps before."""
     each = torch.cat(
         [
-            cross_entropy(model(x).transpose(1, 2), y, reduction="none", ignore_index=IGNORED)
+            functional.cross_entropy(model(x).transpose(1, 2), y, reduction="none", ignore_index=IGNORED)
             for x, y in batches
         ],
         1,
@@ -104,8 +105,7 @@ QUICK_SEEDS = Seeds(rates=(1e-2,), test=(0,))
 
 def main(arguments: list[str] | None = None) -> None:
     """The command line."""
-    about = (__doc__ or "").split("\n")[0]
-    command(run, "seq2seq", about, (blocks(), Seeds()), (quick(), QUICK_SEEDS), arguments)
+    command(run, "seq2seq", __doc__, (blocks(), Seeds()), (quick(), QUICK_SEEDS), arguments)
 
 
 if __name__ == "__main__":

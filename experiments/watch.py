@@ -8,8 +8,10 @@ from copy import deepcopy
 import torch
 from torch import Tensor, nn
 
+from rnnlib.training import cross_entropy, mean_loss
+
 from .models import Network
-from .problems import Batch, loss, mean_loss
+from .problems import Batch
 
 
 def layers(model: Network) -> Iterator[list[nn.Parameter]]:
@@ -36,7 +38,7 @@ def gradient_norms(model: Network, batch: Batch) -> list[float]:
     # A transducer's encoder hands on states alone, so the norm after its last layer has no gradient.
     gradients = iter(
         torch.autograd.grad(
-            loss(model(x), y), [p for layer in parameters for p in layer], materialize_grads=True
+            cross_entropy(model(x), y), [p for layer in parameters for p in layer], materialize_grads=True
         )
     )
     return [norm([next(gradients) for _ in layer]) for layer in parameters]

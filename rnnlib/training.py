@@ -1,4 +1,4 @@
-"""One training loop."""
+"""One training loop, its usual loss, and what is measured after it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from .cost.checks import integer
+
+IGNORED = -100
+"""The target that does not count."""
 
 
 class Record(NamedTuple):
@@ -151,6 +155,44 @@ def accuracy(model: nn.Module, batches: Iterable[tuple[Any, Tensor]]) -> float:
     if not total:
         raise ValueError(f"batches={batches!r}: expected at least one batch")
     return right / total
+
+
+def cross_entropy(scores: Tensor, y: Tensor) -> Tensor:
+    """Mean cross-entropy in nats of scores (..., classes) for the targets (...) that are not `IGNORED`.
+
+    >>> y = torch.tensor([[3, 1], [2, IGNORED]])
+    >>> cross_entropy(torch.zeros(2, 2, 50), y).exp()
+    tensor(50.0000)
+    """
+    return functional.cross_entropy(scores.flatten(0, -2), y.flatten(), ignore_index=IGNORED)
+
+
+@torch.no_grad()
+def mean_loss(model: nn.Module, batches: Iterable[tuple[Any, Tensor]]) -> float:
+    """`cross_entropy` per target that counts over several batches, in evaluation mode; the mode is put back.
+
+    Raises
+    ------
+    ValueError
+        If no target counts.
+
+    Examples
+    --------
+    >>> y = torch.tensor([2, 0, 1, 1])
+    >>> round(mean_loss(nn.Identity(), [(torch.zeros(4, 3), y)]), 4)
+    1.0986
+    """
+    was_training = model.training
+    model.eval()
+    total, count = 0.0, 0
+    for x, y in batches:
+        n = int((y != IGNORED).sum())
+        total += cross_entropy(model(x), y).item() * n
+        count += n
+    model.train(was_training)
+    if not count:
+        raise ValueError("batches: no target counts; expected at least one")
+    return total / count
 
 
 def _again_and_again(batches: Iterable[tuple[Any, Any]]) -> Iterator[tuple[Any, Any]]:

@@ -10,12 +10,12 @@ from torch import nn
 
 from experiments import fitting, models, watch
 from experiments.fitting import fit, numbers, several
-from experiments.problems import IGNORED, edit_distance, loss, mean_loss, problem, shuffled
+from experiments.problems import edit_distance, problem, shuffled
 from experiments.width import DEPTHS, TASKS
 from experiments.width import VARIANTS as SHAPES
 from rnnlib.measure import parameters
 from rnnlib.tasks import lookup_tables
-from rnnlib.training import train
+from rnnlib.training import IGNORED, cross_entropy, train
 
 PHONES = "letters to phones"
 
@@ -48,7 +48,7 @@ def test_every_network_takes_the_batches_of_its_problem(task, variant):
     for batch in (next(given.training(0)), *given.held_out("valid")[:1]):
         x, y = batch
         assert model(x).shape[:-1] == y.shape
-        assert loss(model(x), y).isfinite()
+        assert cross_entropy(model(x), y).isfinite()
     assert len(list(watch.layers(model))) == 2 * len(model.stacks)
 
 
@@ -103,7 +103,7 @@ def test_batches_depend_on_the_seed_alone(task):
     given = problem(task)
     first, again, other = (next(given.training(seed)) for seed in (0, 0, 1))
     assert first[1].equal(again[1]) and not first[1].equal(other[1])
-    assert loss(torch.zeros(*first[1].shape, 80), first[1]) == pytest.approx(math.log(80))
+    assert cross_entropy(torch.zeros(*first[1].shape, 80), first[1]) == pytest.approx(math.log(80))
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -193,13 +193,6 @@ def test_baselines_of_the_other_tasks():
     assert frequencies.error == pytest.approx(characters.baseline, abs=1e-2)
 
 
-def test_the_mean_loss_weighs_batches_by_their_targets():
-    scores = torch.randn(3, 5, 4)
-    y = torch.tensor([[0, 1, 2, 3, 0], [1, IGNORED, IGNORED, IGNORED, 2], [3, 3, 3, 3, IGNORED]])
-    together = loss(scores, y).item()
-    assert mean_loss(nn.Identity(), list(zip(scores, y, strict=True))) == pytest.approx(together)
-
-
 def test_the_symbol_last_is_the_same_chain_from_its_end():
     """A result that is looked up by hand, table by table, in the order in which the tables apply."""
     given = problem("composition, symbol last")
@@ -222,7 +215,7 @@ def test_gradient_norms_are_those_of_the_layers_and_leave_no_trace():
     batch = next(given.training(0))
     norms = watch.gradient_norms(model, batch)
     assert all(p.grad is None for p in model.parameters())
-    loss(model(batch[0]), batch[1]).backward()
+    cross_entropy(model(batch[0]), batch[1]).backward()
     for layer, norm in enumerate(norms):
         squares = [
             p.grad.square().sum() for name, p in model.stack.named_parameters() if name.endswith(f"_l{layer}")

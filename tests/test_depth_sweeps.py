@@ -1,6 +1,5 @@
 """The sweeps over depth, of seq2seq and of GNMT: small ones from end to end, resumed, and on two workers."""
 
-import csv
 import subprocess
 import sys
 from collections import Counter
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from cut_off import assert_resumes
 from joblib import parallel_config
 
 from experiments import gnmt, initialisation, limits, seq2seq, width
@@ -118,19 +118,7 @@ def test_committed_results_are_whole_blocks_of_the_grid(name):
 
 def test_a_sweep_that_was_cut_off_resumes(swept):
     name, folder = swept
-    table = folder / f"{name}.csv"
-    whole = table.read_text()
-    lines = whole.splitlines(keepends=True)
-    kept = "".join(lines[:-2])
-    table.write_text(kept + lines[-2][:25])  # killed in the middle of a line
-    SWEEPS[name].main(["--quick", "--folder", str(folder), "--processes", "1"])
-    assert table.read_text().startswith(kept)
-
-    def scores(text):
-        seconds = COLUMNS[name].index("seconds")
-        return sorted(row[:seconds] + row[seconds + 1 :] for row in csv.reader(text.splitlines()))
-
-    assert scores(table.read_text()) == scores(whole)  # the runs made again are those of the first time
+    assert_resumes(SWEEPS[name].main, folder / f"{name}.csv")
 
 
 def test_a_cluster_of_two_workers_fills_the_same_table(tmp_path):

@@ -1,6 +1,5 @@
 """`experiments.recall` and `rnnlib.runs`: a small sweep from end to end, stopped and resumed."""
 
-import csv
 import subprocess
 import sys
 from collections import Counter
@@ -9,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from cut_off import assert_resumes
 
 from experiments import recall
 from rnnlib.runs import load, mean_interval, sweep
@@ -63,18 +63,7 @@ def test_learning_rates_are_chosen_on_seeds_of_their_own(folder):
 
 
 def test_a_sweep_that_was_cut_off_resumes(folder):
-    table = folder / "recall.csv"
-    whole = table.read_text()
-    lines = whole.splitlines(keepends=True)
-    kept = "".join(lines[:-2])
-    table.write_text(kept + lines[-2][:25])  # killed in the middle of a line
-    recall.main(["--quick", "--folder", str(folder), "--processes", "1"])
-    assert table.read_text().startswith(kept)
-
-    def scores(text):
-        return sorted((*row[:11], row[12]) for row in csv.reader(text.splitlines()))
-
-    assert scores(table.read_text()) == scores(whole)  # the runs made again are those of the first time
+    assert_resumes(recall.main, folder / "recall.csv")
 
 
 def test_the_two_tables_of_the_full_sweep_would_be_complete():

@@ -1,6 +1,5 @@
 """AWD-LSTM in miniature: the data, the model and its dropouts, averaging, and the sweep over its parts."""
 
-import csv
 import math
 import subprocess
 import sys
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from cut_off import assert_resumes
 from torch import nn
 from torch.nn import functional
 
@@ -29,11 +29,11 @@ from rnnlib.systems.awd_lstm import (
     columns,
     corpus,
     fit,
-    loss,
     mean_loss,
     split_words,
     windows,
 )
+from rnnlib.training import cross_entropy
 
 ROOT = Path(__file__).parents[1]
 ALL = Dropouts(weight=0.5, word=0.3, input=0.4, hidden=0.25, output=0.4)
@@ -104,7 +104,7 @@ def test_tied_tables_are_one_tensor_counted_once():
     assert parameters(untied) - parameters(tied) == 12 * 5
     stack = sum(4 * (o * (i + o) + 2 * o) for i, o in ((5, 7), (7, 7), (7, 5)))
     assert parameters(tied) == 12 * 5 + stack + 12
-    loss(tied(codes())[0], codes()).backward()
+    cross_entropy(tied(codes())[0], codes()).backward()
     assert (tied.embedding.weight.grad.abs().sum(1) > 0).all()  # unread words learn as outputs
 
 
@@ -221,7 +221,7 @@ def test_states_are_carried_from_window_to_window():
     by_windows = Carried(model)
     scores = torch.cat([by_windows(x) for x, _ in windows(text, 2, 4)])
     torch.testing.assert_close(scores, model(whole[:-1])[0])
-    expected = loss(scores, whole[1:]).item()
+    expected = cross_entropy(scores, whole[1:]).item()
     assert mean_loss(model, text, batch=2, steps=3) == pytest.approx(expected, rel=1e-5)
     first = by_windows(next(windows(text, 2, 4))[0])  # a fresh window forgets what was before
     torch.testing.assert_close(first, scores[:4])
@@ -232,7 +232,7 @@ def test_no_gradient_goes_back_beyond_a_window():
     (first, _), (second, y) = islice(windows(torch.arange(12).repeat(3), 2, 4), 2)
     carried(first)
     assert not any(state.requires_grad for pair in carried.states for state in pair)
-    loss(carried(second), y).backward()
+    cross_entropy(carried(second), y).backward()
 
 
 def test_the_average_is_that_of_asgd():
@@ -242,7 +242,7 @@ def test_the_average_is_that_of_asgd():
     average = Average(model)
     for step in range(5):
         optimizer.zero_grad()
-        loss(model(codes())[0], codes()).backward()
+        cross_entropy(model(codes())[0], codes()).backward()
         optimizer.step()
         if step > 0:
             average.add()
@@ -337,19 +337,7 @@ def test_a_quick_sweep_fills_the_tables_of_its_grid(folder):
 
 
 def test_a_sweep_that_was_cut_off_resumes(folder):
-    table = folder / "awd_lstm.csv"
-    whole = table.read_text()
-    lines = whole.splitlines(keepends=True)
-    kept = "".join(lines[:-1])
-    table.write_text(kept + lines[-1][:25])  # killed in the middle of a line
-    sweep.main(["--quick", "--folder", str(folder), "--processes", "1"])
-    assert table.read_text().startswith(kept)
-    seconds = COLUMNS.index("seconds")
-
-    def scores(text):
-        return [row[:seconds] + row[seconds + 1 :] for row in csv.reader(text.splitlines())]
-
-    assert scores(table.read_text()) == scores(whole)
+    assert_resumes(sweep.main, folder / "awd_lstm.csv")
 
 
 def test_each_arm_lacks_one_part():

@@ -18,7 +18,7 @@ from experiments.grid import HERE, best_rates, key
 from rnnlib import StackSpec, data
 from rnnlib.measure import parameters
 from rnnlib.runs import load
-from rnnlib.systems.elmo import BiLM, WeightedSum, loss, targets, windows
+from rnnlib.systems.elmo import BiLM, WeightedSum, targets, windows
 from rnnlib.systems.pseudowords import (
     UNKNOWN,
     Part,
@@ -28,6 +28,7 @@ from rnnlib.systems.pseudowords import (
     occurrences,
     pseudowords,
 )
+from rnnlib.training import cross_entropy
 
 ROOT = Path(__file__).parents[1]
 SYMBOLS, WIDTH, HIDDEN_SIZE = 11, 4, 6
@@ -107,7 +108,7 @@ def test_targets_are_the_tokens_that_scores_are_for(model, tokens):
     torch.testing.assert_close(wanted[0], tokens[1:])
     torch.testing.assert_close(wanted[1], tokens[:-1])
     picked = scores.log_softmax(-1).gather(-1, wanted[..., None])
-    torch.testing.assert_close(loss(scores, wanted), -picked.mean())
+    torch.testing.assert_close(cross_entropy(scores, wanted), -picked.mean())
 
 
 def test_directions_share_embedding_and_output_and_nothing_else(model):
@@ -124,10 +125,10 @@ def test_training_lowers_the_loss_of_both_directions():
     optimizer = torch.optim.Adam(model.parameters(), 0.03, fused=True)
     for _, (x, y) in zip(range(60), windows(text, 12, 4, seed=0), strict=False):
         optimizer.zero_grad()
-        loss(model(x), y).backward()
+        cross_entropy(model(x), y).backward()
         optimizer.step()
     x, y = next(windows(text, 12, 4, seed=1))
-    assert all(loss(s, t) < 1.0 < np.log(SYMBOLS) for s, t in zip(model(x), y, strict=True))
+    assert all(cross_entropy(s, t) < 1.0 < np.log(SYMBOLS) for s, t in zip(model(x), y, strict=True))
 
 
 def test_windows_are_pieces_of_the_text_that_the_seed_chooses():

@@ -11,9 +11,11 @@ from experiments import seq2seq
 from experiments.fitting import numbers
 from experiments.grid import HERE
 from experiments.models import Transducer
-from experiments.problems import IGNORED, Phones, loss
+from experiments.problems import Phones
 from rnnlib.runs import load
 from rnnlib.systems.seq2seq import Seq2Seq, padding_first
+from rnnlib.systems.transduction import teacher_forcing
+from rnnlib.training import IGNORED, cross_entropy
 
 SOURCES, TARGETS, EMBEDDING, WIDTH = 6, 4, 5, 6
 WORDS = [[3, 1, 5, 2], [4, 4], [1, 2, 3], [5]]
@@ -110,7 +112,9 @@ def test_what_stands_behind_the_end_of_a_target_does_not_count():
     beyond = so_far.clone()
     beyond[2, 0] = 3
     two = batch(WORDS[:2])
-    assert loss(network((two, so_far)), y).item() == pytest.approx(loss(network((two, beyond)), y).item())
+    assert cross_entropy(network((two, so_far)), y).item() == pytest.approx(
+        cross_entropy(network((two, beyond)), y).item()
+    )
 
 
 def test_a_projected_stack_has_outputs_of_its_own_width():
@@ -257,7 +261,7 @@ def test_columns_are_those_of_a_count_by_hand():
         for t in range(3)
     ]
     assert numbers(row["nats_by_step"]) == pytest.approx(by_hand, rel=1e-3)
-    assert row["nats"] == pytest.approx(loss(each, y).item(), abs=1e-4)
+    assert row["nats"] == pytest.approx(cross_entropy(each, y).item(), abs=1e-4)
 
 
 @pytest.mark.parametrize("name", ["seq2seq", "seq2seq-tuning"])
@@ -277,3 +281,8 @@ def test_the_reversed_residual_arm_is_that_of_the_depth_limits():
     there = errors("limits", clip=1, **same)
     assert errors("seq2seq", order="reversed", **same) == pytest.approx(there, abs=0.01)
     assert errors("seq2seq", order="forward", **same) != pytest.approx(there, abs=0.01)
+
+
+def test_a_batch_has_as_many_targets_as_sources():
+    with pytest.raises(ValueError, match=r"^target: 2 sequences; expected as many as in source, 3"):
+        teacher_forcing(torch.zeros(3, 4), torch.zeros(2, 5))

@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from rnnlib.tasks import delayed_recall
-from rnnlib.training import accuracy, train
+from rnnlib.training import IGNORED, accuracy, cross_entropy, mean_loss, train
 
 X, Y = torch.linspace(-1, 1, 8).unsqueeze(1), torch.zeros(8, 1)
 
@@ -239,3 +239,24 @@ def test_accuracy_takes_no_gradient_uses_evaluation_mode_and_puts_it_back():
 def test_accuracy_of_nothing_raises():
     with pytest.raises(ValueError, match=r"^batches=\[\]: expected at least one"):
         accuracy(nn.Identity(), [])
+
+
+def test_the_mean_loss_weighs_batches_by_their_targets():
+    scores = torch.randn(3, 5, 4)
+    y = torch.tensor([[0, 1, 2, 3, 0], [1, IGNORED, IGNORED, IGNORED, 2], [3, 3, 3, 3, IGNORED]])
+    together = cross_entropy(scores, y).item()
+    assert mean_loss(nn.Identity(), list(zip(scores, y, strict=True))) == pytest.approx(together)
+
+
+@pytest.mark.parametrize("targets", [[], [IGNORED, IGNORED]])
+def test_the_mean_loss_of_nothing_raises(targets):
+    batches = [(torch.zeros(len(targets), 3), torch.tensor(targets))] if targets else []
+    with pytest.raises(ValueError, match=r"^batches: no target counts; expected at least one"):
+        mean_loss(nn.Identity(), batches)
+
+
+def test_the_mean_loss_uses_evaluation_mode_and_puts_the_mode_back():
+    model, y = nn.Dropout(0.9), torch.tensor([2, 0])
+    scores = nn.functional.one_hot(y, 3).float()
+    assert mean_loss(model, [(scores, y)]) == pytest.approx(cross_entropy(scores, y).item())
+    assert model.training and torch.is_grad_enabled()

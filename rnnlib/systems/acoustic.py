@@ -19,12 +19,12 @@ from ..data import Utterances
 from ..data.splits import Splits
 from ..init import forget_bias_
 from ..stack import LSTM
-from ..training import train
+from ..training import IGNORED, cross_entropy, train
 
 BLANK = 0
 """The label that CTC drops."""
-SILENCE = -100
-"""The speaker of a frame in which nobody speaks, a target that ``cross_entropy`` leaves out."""
+SILENCE = IGNORED
+"""The speaker of a frame in which nobody speaks, a target that does not count."""
 
 
 class Recordings(NamedTuple):
@@ -255,7 +255,7 @@ def _train(
 
 def frame_loss(scores: Tensor, recordings: Recordings) -> Tensor:
     """Mean cross-entropy of the speaker of every frame in which somebody speaks, in nats."""
-    return functional.cross_entropy(scores.flatten(0, 1), recordings.speakers.flatten(), ignore_index=SILENCE)
+    return cross_entropy(scores, recordings.speakers)
 
 
 def label_loss(scores: Tensor, recordings: Recordings) -> Tensor:

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 
 from .. import LSTM
 from ..cost.checks import integer
@@ -114,15 +113,6 @@ def targets(tokens: Tensor) -> Tensor:
             [1, 2]])
     """
     return torch.stack([tokens[1:], tokens[:-1]])
-
-
-def loss(scores: Tensor, tokens: Tensor) -> Tensor:
-    """Mean cross-entropy in nats of scores (..., symbols) for tokens (...).
-
-    >>> loss(torch.zeros(2, 5, 3, 50), torch.zeros(2, 5, 3, dtype=torch.long)).exp()
-    tensor(50.0000)
-    """
-    return functional.cross_entropy(scores.flatten(0, -2), tokens.flatten())
 
 
 def windows(codes: Tensor, steps: int, batch: int, seed: int) -> Iterator[tuple[Tensor, Tensor]]:

@@ -14,6 +14,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from ..cost.checks import integer
 from ..init import forget_bias_
 from ..stack import LSTM
+from .transduction import greedy
 
 FIRST_RESIDUAL = 3  # layers count from 1
 
@@ -187,12 +188,9 @@ class GNMT(nn.Module):
     def decode(self, source: Tensor, steps: int) -> Tensor:
         """The likeliest symbol, step by step: (S, N) codes to (steps, N); zeros after the first zero."""
         memory, present = self.encode(source)
-        symbol, states = source.new_zeros(1, source.shape[1]), None
-        going = torch.ones_like(symbol)
-        said = []
-        for _ in range(integer("steps", steps, 1)):
+
+        def step(symbol: Tensor, states: list[State] | None) -> tuple[Tensor, list[State] | None]:
             scores, _, states = self.run_decoder(symbol, memory, present, states)
-            symbol = scores.argmax(-1)
-            going = going * (symbol > 0)
-            said.append(symbol * going)
-        return torch.cat(said)
+            return scores, states
+
+        return greedy(step, None, source.new_zeros(1, source.shape[1]), steps)

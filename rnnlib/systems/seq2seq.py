@@ -12,14 +12,16 @@ from torch import Tensor, nn
 from torch.nn.functional import log_softmax, one_hot
 
 from ..cost.checks import integer
+from .transduction import greedy
+
+States = tuple[Tensor, ...] | Tensor
 
 
 class Seq2Seq(nn.Module):
     """A stack that reads a source, and one that goes on from its states and says a target.
 
-    Code 0 fills up what is shorter than its neighbours, always behind its end. Among targets it is also the
-    symbol that starts and that ends one. The encoder reads the padding of a source first and its last symbol
-    last, so its states are taken right after the word, whichever way round that is read.
+    Code 0 is that of `rnnlib.systems.transduction`. The encoder reads the padding of a source first and its
+    last symbol last, so its states are taken right after the word, whichever way round that is read.
 
     Parameters
     ----------
@@ -69,30 +71,26 @@ class Seq2Seq(nn.Module):
                 raise ValueError(f"make_stack: {switch}=True; expected a stack in one direction, time first")
         self.output = nn.Linear(self.decoder.proj_size or self.decoder.hidden_size, target_symbols)
 
-    def encode(self, source: Tensor) -> tuple[Tensor, ...] | Tensor:
+    def encode(self, source: Tensor) -> States:
         """The encoder's last states, as its cell has them, after codes (S, N)."""
         if source.dim() != 2:
             raise ValueError(f"source: shape {tuple(source.shape)}; expected (steps, batch)")
         return self.encoder(self.source(source.flip(0) if self.reverse_source else padding_first(source)))[1]
 
+    def run_decoder(self, so_far: Tensor, states: States) -> tuple[Tensor, States]:
+        """Codes (T, N) and states to scores of what follows, (T, N, symbols), and the states after them."""
+        output, states = self.decoder(self.target(so_far), states)
+        return self.output(output), states
+
     def forward(self, x: tuple[Tensor, Tensor]) -> Tensor:
         """Codes of sources (S, N) and of targets so far (T, N) to scores of what follows, (T, N, symbols)."""
         source, so_far = x
-        return self.output(self.decoder(self.target(so_far), self.encode(source))[0])
+        return self.run_decoder(so_far, self.encode(source))[0]
 
     @torch.no_grad()
     def decode(self, source: Tensor, steps: int) -> Tensor:
         """The likeliest symbol, step by step: (S, N) codes to (steps, N); zeros after the first zero."""
-        states = self.encode(source)
-        symbol = source.new_zeros(1, source.shape[1])
-        going = torch.ones_like(symbol)
-        said = []
-        for _ in range(integer("steps", steps, 1)):
-            output, states = self.decoder(self.target(symbol), states)
-            symbol = self.output(output).argmax(-1)
-            going = going * (symbol > 0)
-            said.append(symbol * going)
-        return torch.cat(said)
+        return greedy(self.run_decoder, self.encode(source), source.new_zeros(1, source.shape[1]), steps)
 
     @torch.no_grad()
     def beam_search(self, source: Tensor, steps: int, beam: int) -> tuple[Tensor, Tensor]:
@@ -133,8 +131,8 @@ class Seq2Seq(nn.Module):
         scores[0] = 0  # one hypothesis, the empty one
         only_zero = one_hot(symbol.new_zeros(()), symbols).log().to(scores.dtype)
         for _ in range(steps):
-            output, states = self.decoder(self.target(symbol), states)
-            after = log_softmax(self.output(output), -1).view(beam, batch, symbols)
+            following, states = self.run_decoder(symbol, states)
+            after = log_softmax(following, -1).view(beam, batch, symbols)
             after = torch.where(ended[..., None], only_zero, after)
             grown = (scores[..., None] + after).transpose(0, 1).flatten(1)  # (N, B * symbols)
             best, place = grown.topk(beam)
@@ -155,7 +153,7 @@ def padding_first(source: Tensor) -> Tensor:
     return source.gather(0, (source > 0).argsort(dim=0, stable=True))
 
 
-def _select(states: tuple[Tensor, ...] | Tensor, places: Tensor) -> tuple[Tensor, ...] | Tensor:
+def _select(states: States, places: Tensor) -> States:
     """The sequences at these places of a batch's states, (layers, N, width) each."""
     if isinstance(states, Tensor):
         return states[:, places]
