@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pad_packed_sequence
 
 from rnnlib import StackSpec, match
 from rnnlib.init import forget_bias_
@@ -48,7 +49,7 @@ class Network(nn.Module):
 
 
 class Classifier(Network):
-    """A stack, and a linear layer that reads its output at the last step."""
+    """A stack, and a linear layer that reads its output at the last step of every sequence."""
 
     def __init__(self, cell: str, width: int, depth: int, variant: str, features: int, classes: int) -> None:
         super().__init__()
@@ -59,9 +60,17 @@ class Classifier(Network):
     def stacks(self) -> tuple[nn.RNNBase, ...]:
         return (self.stack,)
 
-    def forward(self, x: Tensor) -> Tensor:
-        """(T, N, features) to (N, classes)."""
-        return self.output(self.stack(x)[0][-1])
+    def forward(self, x: Tensor | PackedSequence) -> Tensor:
+        """(T, N, features), or packed, to (N, classes)."""
+        return self.output(last(self.stack(x)[0]))
+
+
+def last(output: Tensor | PackedSequence) -> Tensor:
+    """What stands at every sequence's last step, (N, width)."""
+    if isinstance(output, Tensor):
+        return output[-1]
+    padded, lengths = pad_packed_sequence(output)
+    return padded[lengths - 1, torch.arange(len(lengths))]
 
 
 class LanguageModel(Network):

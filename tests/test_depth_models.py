@@ -139,6 +139,16 @@ def test_pixels_come_row_by_row():
     assert x[:, 3, 0].equal(given.data.valid.x[3]) and y[3] == given.data.valid.y[3]
 
 
+def test_a_speaker_is_read_off_the_last_frame_of_an_utterance_not_off_its_padding():
+    given = problem("speakers")
+    model = given.build("lstm", 8, 2, "residual + output norm")
+    part = given.data.valid
+    ((x, y),) = given.held_out("valid")
+    alone = [model(frames[:length].unsqueeze(1)) for frames, length in zip(part.x, part.lengths, strict=True)]
+    assert part.lengths.unique().numel() > 5 and y.equal(part.y)
+    torch.testing.assert_close(model(x), torch.cat(alone))
+
+
 def test_fewer_examples_are_a_part_of_all_and_repeat():
     given = problem(PHONES)
     batches = given.training(3, examples=50)
@@ -186,6 +196,7 @@ def test_the_baseline_of_the_phones_is_what_saying_one_phone_costs():
 def test_baselines_of_the_other_tasks():
     assert problem("composition").baseline == 0.8
     assert 0.85 < problem("digits").baseline < 0.95
+    assert problem("speakers").baseline == pytest.approx(1 - 88 / 370)
     characters = problem("characters")
     frequencies = nn.Module()
     frequencies.forward = lambda x: characters.data.splits.train.bincount().log().expand(*x.shape, -1)
