@@ -81,7 +81,7 @@ class LayerNormLSTMRecurrence(Recurrence):
         for block in steps.blocks:
             h, c = h_n[: block.sequences], c_n[: block.sequences]
             now, m = c.new_empty(len(c), gates.shape[1]), torch.empty_like(c)
-            i, f, g, o = by_gate(now)
+            i_f, (i, f, g, o) = by_gate(now)[:2], by_gate(now)
             of_block = []
             for sums, product, c_t, h_t in zip(
                 *map(block.visits, (gates, from_state, cells, hidden)), strict=True
@@ -89,7 +89,7 @@ class LayerNormLSTMRecurrence(Recurrence):
                 torch.mm(h, w_hh, out=product)
                 normed, *of_state = norm(product, gain_hh)
                 torch.add(sums, normed, out=now)
-                activate(by_gate(now))
+                activate(i_f, g, o)
                 c = torch.mul(c, f, out=c_t).addcmul_(i, g)
                 normed, *of_cells = norm(c, gain_c, shift_c)
                 normed.tanh_()
@@ -98,9 +98,10 @@ class LayerNormLSTMRecurrence(Recurrence):
                 else:
                     h = torch.mm(torch.mul(o, normed, out=m), weight_hr.t(), out=h_t)
                 sums.copy_(now)
-                of_block.append(torch.stack([*of_state, *of_cells]))
+                of_block.append((*of_state, *of_cells))
             h_n[: block.sequences], c_n[: block.sequences] = h, c
-            block.rows(stats).copy_(torch.cat(of_block[::-1] if block.reverse else of_block, 1))
+            for of_steps, rows in zip(zip(*of_block, strict=True), block.rows(stats), strict=True):
+                torch.cat(of_steps[::-1] if block.reverse else of_steps, out=rows)
         kept = () if scheme == "recompute" else (from_input, from_state, gates, *stats_input, stats)
         return hidden, h_n, c_n, cells, *kept
 
@@ -123,7 +124,8 @@ class LayerNormLSTMRecurrence(Recurrence):
             from_state = torch.mm(steps.before(hidden, h0), weight_hh.t())
             gates, *stats_input = norm(from_input, gain_ih, shift)
             normed, *stats_state = norm(from_state, gain_hh)
-            activate(by_gate(gates.add_(normed)))
+            sums = by_gate(gates.add_(normed))
+            activate(sums[:2], sums[2], sums[3])
             tanh_cells, *stats_cells = norm(cells, gain_c, shift_c)
         else:
             from_input, from_state, gates, *stats_input, stats = ctx.saved_tensors[13:]
