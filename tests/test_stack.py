@@ -332,6 +332,43 @@ def test_export(cell, storage):  # case X05
         assert_same(flat(exported(x)), flat(module(x)))
 
 
+@pytest.mark.parametrize("options", [*({"storage": scheme} for scheme in SCHEMES), {"layer_norm": "gates"}])
+@pytest.mark.parametrize("cell", CELLS)
+def test_export_with_gradients_records_them_or_says_that_it_cannot(cell, options):
+    module = getattr(rnnlib, cell)(D, H, **options)
+    x = torch.randn(3, 2, D)
+    by_hand = options.get("storage", "native") != "native" or (cell == "LSTM" and "layer_norm" in options)
+    if by_hand:
+        with pytest.raises(
+            Exception, match=r"does not record the backward pass of .*Recurrence: export under"
+        ):
+            torch.export.export(module, (x,))
+        return
+    exported = torch.export.export(module, (x,)).module()
+    for run in (exported, module):
+        run(x)[0].square().sum().backward()
+    theirs = dict(exported.named_parameters())
+    assert_same(
+        [theirs[name].grad for name, _ in module.named_parameters()], [p.grad for p in module.parameters()]
+    )
+
+
+@pytest.mark.parametrize("options", [*({"storage": scheme} for scheme in SCHEMES), {"layer_norm": "gates"}])
+@pytest.mark.parametrize("cell", CELLS)
+def test_compile(cell, options):
+    """Traced, functionalised and differentiated as torch.compile does it, without its code generator."""
+    module = getattr(rnnlib, cell)(D, H, 2, bidirectional=True, **options).double()
+    x = double(4, 2, D, grad=False)
+    results = []
+    torch.compiler.reset()
+    for run in (torch.compile(module, backend="aot_eager"), module):
+        module.zero_grad()
+        outputs = flat(run(x))
+        outputs[0].square().sum().backward()
+        results.append([*outputs, *(p.grad for p in module.parameters())])
+    assert_same(*results)
+
+
 @pytest.mark.parametrize("storage", SCHEMES)
 def test_functional_call_and_func_grad(storage):
     module = rnnlib.LSTM(D, H, storage=storage).double()

@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
+is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
+
 
 class Recurrence(Function):
     """A Function whose ``apply`` is quick.
@@ -24,6 +26,16 @@ class Recurrence(Function):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         cls.forward.__signature__ = inspect.signature(cls.forward)  # type: ignore[attr-defined]
+
+    @classmethod
+    def run(cls, *arguments):
+        """``apply``, but for ``torch.export``, which records a forward pass alone."""
+        if torch.is_grad_enabled() and is_exporting():
+            raise RuntimeError(
+                f"torch.export does not record the backward pass of {cls.__name__}: "
+                'export under torch.no_grad(), or choose storage="native"'
+            )
+        return cls.apply(*arguments)
 
 
 class NoSecondDerivative(Function):

@@ -30,13 +30,12 @@ def sums(rows: Tensor, weight: Tensor, bias: Tensor | None, out: Tensor | None =
     return torch.addmm(bias, rows, weight.t(), out=out)
 
 
-def activate(rz: Tensor, n: Tensor, r: Tensor, state_rz: Tensor, s: Tensor) -> None:
-    """Turn W_ih x + b_ih, of r and z (rows, 2H) and of n (rows, H), into gates, given W_hh h + b_hh of each.
-
-    r (rows, H) is a part of rz, read once it is a gate.
-    """
-    rz.add_(state_rz).sigmoid_()
-    n.addcmul_(r, s).tanh_()
+def activate(gates: Tensor, state_sums: Tensor) -> None:
+    """Turn W_ih x + b_ih (rows, 3H) into r, z, n, given W_hh h + b_hh (rows, 3H)."""
+    H = gates.shape[1] // 3
+    rz, r, n = gates[:, : 2 * H], gates[:, :H], gates[:, 2 * H :]
+    rz.add_(state_sums[:, : 2 * H]).sigmoid_()
+    n.addcmul_(r, state_sums[:, 2 * H :]).tanh_()
 
 
 class GRURecurrence(Recurrence):
@@ -47,17 +46,16 @@ class GRURecurrence(Recurrence):
         H = h0.shape[1]
         gates = sums(x, weight_ih, bias_ih)
         terms, hidden = x.new_empty(len(x), H), x.new_empty(len(x), H)
-        rz, (r, z, n) = gates[:, : 2 * H], gates.split(H, 1)
         h_n = h0.clone()
         for block in steps.blocks:
             h = h_n[: block.sequences]
             state_sums = h.new_empty(len(h), 3 * H)
-            state_rz, s = state_sums.split([2 * H, H], 1)
-            for rz_t, r_t, z_t, n_t, s_t, h_t in zip(
-                *map(block.visits, (rz, r, z, n, terms, hidden)), strict=True
+            s = state_sums[:, 2 * H :]
+            z, n = gates[:, H : 2 * H], gates[:, 2 * H :]
+            for gates_t, z_t, n_t, s_t, h_t in zip(
+                *map(block.visits, (gates, z, n, terms, hidden)), strict=True
             ):
-                sums(h, weight_hh, bias_hh, out=state_sums)
-                activate(rz_t, n_t, r_t, state_rz, s)
+                activate(gates_t, sums(h, weight_hh, bias_hh, out=state_sums))
                 s_t.copy_(s)
                 h = torch.lerp(n_t, h, z_t, out=h_t)
             h_n[: block.sequences] = h
@@ -80,9 +78,12 @@ class GRURecurrence(Recurrence):
         H = weight_hh.shape[1]
         starts = steps.starts(hidden, h0)
         if ctx.scheme == "recompute":
-            gates = sums(x, weight_ih, bias_ih)
-            state_rz, terms = sums(steps.before(hidden, h0), weight_hh, bias_hh).split([2 * H, H], 1)
-            activate(gates[:, : 2 * H], gates[:, 2 * H :], gates[:, :H], state_rz, terms)
+            gates, state_sums = (
+                sums(x, weight_ih, bias_ih),
+                sums(steps.before(hidden, h0), weight_hh, bias_hh),
+            )
+            activate(gates, state_sums)
+            terms = state_sums[:, 2 * H :]
         else:
             gates, terms = kept
         r, z, n = gates.split(H, 1)

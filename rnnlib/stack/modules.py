@@ -72,7 +72,7 @@ class RNN(Stack, nn.RNN):
                 getattr(torch, self.nonlinearity),
             )
         else:
-            h, h_n = RNNRecurrence.apply(
+            h, h_n = RNNRecurrence.run(
                 x,
                 *states,
                 weight("weight_ih"),
@@ -142,7 +142,7 @@ class GRU(Stack, nn.GRU):
                 steps,
             )
         else:
-            h, h_n, *_ = GRURecurrence.apply(
+            h, h_n, *_ = GRURecurrence.run(
                 x,
                 *states,
                 weight("weight_ih"),
@@ -214,8 +214,8 @@ class LSTM(Stack, nn.LSTM):
                 "shift_c",
                 "weight_hr",
             )
-            h, *finals = LayerNormLSTMRecurrence.apply(x, *states, *map(weight, names), steps, self.storage)
+            h, *finals = LayerNormLSTMRecurrence.run(x, *states, *map(weight, names), steps, self.storage)
         else:
             names = ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
-            h, *finals = LSTMRecurrence.apply(x, *states, *map(weight, names), steps, self.storage)
+            h, *finals = LSTMRecurrence.run(x, *states, *map(weight, names), steps, self.storage)
         return h, tuple(finals[:2])
