@@ -20,8 +20,9 @@ arXiv:1512.05287). ``weight_dropout`` drops recurrent weights, once per call (Me
 arXiv:1708.02182).
 
 **Storage.** ``"native"`` runs torch's own kernels. The schemes of :mod:`rnnlib.recurrence` keep less and
-differentiate once. No kernel of torch's has ``layer_norm="gates"``: there ``"native"`` is the scheme
-``"gates"`` for the LSTM, and for the RNN and the GRU the cell step by step under autograd.
+differentiate once; ``torch.export`` records their forward pass alone, under ``torch.no_grad()``. No kernel of
+torch's has ``layer_norm="gates"``: there ``"native"`` is the scheme ``"gates"`` for the LSTM, and for the RNN
+and the GRU the cell step by step under autograd.
 
 What a stack keeps for the backward pass, in elements, with tokens = T*N, or the valid tokens of packed input,
 and d*W the width of what a layer hands on:
