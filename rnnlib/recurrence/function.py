@@ -6,7 +6,7 @@ A backward pass written by hand has no derivative of its own: asking for it is a
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 
 import torch
@@ -36,6 +36,18 @@ class Recurrence(Function):
                 'export under torch.no_grad(), or choose storage="native"'
             )
         return cls.apply(*arguments)
+
+
+def keep(ctx, inputs, hidden: Tensor, kept: Sequence[Tensor]) -> None:
+    """Keep for the backward pass what went in, h, and the further outputs, which are there for it alone.
+
+    The last two of the inputs are the steps and the scheme. Outputs that the loss does not depend on come to
+    the backward pass as None.
+    """
+    *tensors, ctx.steps, ctx.scheme = inputs
+    ctx.mark_non_differentiable(*kept)
+    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(*tensors, hidden, *kept)
 
 
 class NoSecondDerivative(Function):

@@ -16,7 +16,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .function import Recurrence, once_differentiable
+from .function import Recurrence, keep, once_differentiable
 from .products import recurrent_weight_gradient
 from .steps import Steps, or_zeros
 
@@ -64,11 +64,8 @@ class GRURecurrence(Recurrence):
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        *tensors, ctx.steps, ctx.scheme = inputs
         hidden, _, *kept = output
-        ctx.mark_non_differentiable(*kept)
-        ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*tensors, hidden, *kept)
+        keep(ctx, inputs, hidden, kept)
 
     @staticmethod
     @once_differentiable

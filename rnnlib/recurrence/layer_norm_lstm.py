@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from ..cells import LAYER_NORM_EPS, normalise
-from .function import Recurrence, once_differentiable
+from .function import Recurrence, keep, once_differentiable
 from .lstm import activate, local_derivatives
 from .products import recurrent_weight_gradient
 from .steps import Steps, or_zeros
@@ -107,11 +107,8 @@ class LayerNormLSTMRecurrence(Recurrence):
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        *tensors, ctx.steps, ctx.scheme = inputs
         hidden, _, _, *kept = output
-        ctx.mark_non_differentiable(*kept)
-        ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*tensors, hidden, *kept)
+        keep(ctx, inputs, hidden, kept)
 
     @staticmethod
     @once_differentiable

@@ -18,7 +18,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from .function import Recurrence, once_differentiable
+from .function import Recurrence, keep, once_differentiable
 from .products import (
     Starts,
     bias_gradient,
@@ -94,11 +94,8 @@ class LSTMRecurrence(Recurrence):
 
     @staticmethod
     def setup_context(ctx, inputs, output):
-        *tensors, ctx.steps, ctx.scheme = inputs
         hidden, _, _, *kept = output
-        ctx.mark_non_differentiable(*kept)
-        ctx.set_materialize_grads(False)
-        ctx.save_for_backward(*tensors, hidden, *kept)
+        keep(ctx, inputs, hidden, kept)
 
     @staticmethod
     @once_differentiable
