@@ -1,14 +1,21 @@
-"""What a recurrence written in torch's matrix products cannot be faster than."""
+"""What a layer-by-layer recurrence written in torch's matrix products spends on the products alone."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import product
+from statistics import median
+from typing import Any
 
 import torch
-from torch import nn
 
-FORMS = {"products side by side": False, "products gate by gate": True}
+from rnnlib import StackSpec
+
+Call = Callable[[], Any]
+KINDS = ("sums of x", "sums of h", "dh", "dx", "dW_ih", "dW_hh")
+FORMS = ("side by side", "gate by gate")
 
 
 def gemm_rate(size: int = 1024, rounds: int = 5) -> float:
@@ -23,54 +30,64 @@ def gemm_rate(size: int = 1024, rounds: int = 5) -> float:
     return size**3 / min(seconds() for _ in range(rounds))
 
 
-def products_alone(
-    cell: str, steps: int, batch: int, input_size: int, hidden_size: int, layers: int, by_gate: bool
-) -> Callable[[], None]:
-    """The matrix products of a training step and no more, into memory that is there already.
+def products(
+    cell: str, steps: int, batch: int, input_size: int, hidden_size: int, layers: int
+) -> dict[str, Call]:
+    """The matrix products of a training step, kind by kind and each in both forms, with nothing around them.
 
-    Those of all gates in one product side by side, or a batch of one for each.
+    The products of all gates are one with the gates side by side, or a batch of one for each gate. A kind
+    covers all layers. Results are written to memory that is there already.
     """
-    sums = len(getattr(nn, cell)(1, hidden_size).weight_hh_l0)
-    of_gates = [sums // hidden_size] if by_gate else []
-    width = hidden_size if by_gate else sums
-    multiply = torch.bmm if by_gate else torch.mm
+    gates = len(StackSpec(cell, 1, 1).gates)
+    calls: dict[str, list[Call]] = {f"{kind}, {form}": [] for kind, form in product(KINDS, FORMS)}
+    for layer, form in product(range(layers), FORMS):
+        width = hidden_size if layer else input_size
+        for kind, some in of_layer(form, gates, steps, batch, width, hidden_size).items():
+            if layer or kind != "dx":
+                calls[f"{kind}, {form}"] += some
+    return {name: partial(in_turn, some) for name, some in calls.items()}
 
-    def of_all(*size: int) -> torch.Tensor:
-        return torch.randn(size).expand(*of_gates, *size)
 
-    def of_each(*size: int) -> torch.Tensor:
-        return torch.randn(*of_gates, *size)
+def alone(times: Mapping[str, Sequence[float]]) -> float:
+    """Seconds of the products, of every kind in the form that took less, by the medians of timed calls."""
+    return sum(min(median(times[f"{kind}, {form}"]) for form in FORMS) for kind in KINDS)
 
-    def products(left: torch.Tensor, right: torch.Tensor, times: int = 1) -> Callable[[], None]:
-        out = multiply(left, right)
 
-        def run() -> None:
-            for _ in range(times):
-                multiply(left, right, out=out)
+def of_layer(
+    form: str, gates: int, steps: int, batch: int, width: int, hidden_size: int
+) -> dict[str, list[Call]]:
+    """The products of one layer by their kind."""
+    tokens = steps * batch
+    multiply, split, rows = (
+        (torch.mm, (), gates * hidden_size) if form == FORMS[0] else (torch.bmm, (gates,), hidden_size)
+    )
 
-        return run
+    def shared(*size: int) -> torch.Tensor:
+        """What all gates multiply, without a copy for each."""
+        return torch.randn(size).expand(*split, *size)
 
-    def of_layer(layer: int) -> list[Callable[[], None]]:
-        tokens, inputs = steps * batch, hidden_size if layer else input_size
-        w_ih, w_hh, x = of_each(width, inputs), of_each(width, hidden_size), of_all(tokens, inputs)
-        h, h_t, dsums, dsums_t = (
-            of(rows, columns)
-            for of, columns in ((of_all, hidden_size), (of_each, width))
-            for rows in (tokens, batch)
-        )
-        return [
-            products(x, w_ih.mT),
-            products(h_t, w_hh.mT, steps),
-            products(dsums_t, w_hh, steps - 1),
-            *([products(dsums, w_ih)] if layer else []),
-            products(dsums.mT, x),
-            products(dsums.mT, h),
-        ]
+    def own(*size: int) -> torch.Tensor:
+        """What belongs to the gates."""
+        return torch.randn(*split, *size)
 
-    calls = [call for layer in range(layers) for call in of_layer(layer)]
+    def times(left: torch.Tensor, right: torch.Tensor) -> Call:
+        """left times right."""
+        return partial(multiply, left, right, out=multiply(left, right))
 
-    def run() -> None:
-        for call in calls:
-            call()
+    w_ih, w_hh = own(rows, width), own(rows, hidden_size)
+    x, h, h_t = shared(tokens, width), shared(tokens, hidden_size), shared(batch, hidden_size)
+    dsums, dsums_t = own(tokens, rows), own(batch, rows)
+    return {
+        "sums of x": [times(x, w_ih.mT)],
+        "sums of h": [times(h_t, w_hh.mT)] * steps,
+        "dh": [times(dsums_t, w_hh)] * (steps - 1),
+        "dx": [times(dsums, w_ih)],
+        "dW_ih": [times(dsums.mT, x)],
+        "dW_hh": [times(dsums.mT, h)],
+    }
 
-    return run
+
+def in_turn(calls: Sequence[Call]) -> None:
+    """Make the calls."""
+    for call in calls:
+        call()

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
+WAY_OUT = 'choose storage="native", and for layer_norm="gates" the RNN or the GRU'
 is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
 
 
@@ -29,11 +30,15 @@ class Recurrence(Function):
 
     @classmethod
     def run(cls, *arguments):
-        """``apply``, but for ``torch.export``, which records a forward pass alone."""
-        if torch.is_grad_enabled() and is_exporting():
+        """``apply``, or an error where ``torch.export`` would lose the backward pass.
+
+        (autograd calls ``apply`` of the class itself, so it is not overridden.)
+        """
+        learns = any(isinstance(argument, Tensor) and argument.requires_grad for argument in arguments)
+        if learns and torch.is_grad_enabled() and is_exporting():
             raise RuntimeError(
-                f"torch.export does not record the backward pass of {cls.__name__}: "
-                'export under torch.no_grad(), or choose storage="native"'
+                f"torch.export does not record the backward pass of {cls.__name__}; for the forward pass "
+                f"export under torch.no_grad(), for both {WAY_OUT}"
             )
         return cls.apply(*arguments)
 
@@ -64,8 +69,7 @@ class NoSecondDerivative(Function):
     @staticmethod
     def backward(ctx, *_):
         raise RuntimeError(
-            "the storage schemes of rnnlib differentiate once; for a second derivative "
-            'choose storage="native", and for layer_norm="gates" the RNN or the GRU'
+            f"the storage schemes of rnnlib differentiate once; for a second derivative {WAY_OUT}"
         )
 
 

@@ -81,7 +81,7 @@ class LayerNormLSTMRecurrence(Recurrence):
         for block in steps.blocks:
             h, c = h_n[: block.sequences], c_n[: block.sequences]
             now, m = c.new_empty(len(c), gates.shape[1]), torch.empty_like(c)
-            i_f, (i, f, g, o) = by_gate(now)[:2], by_gate(now)
+            i, f, g, o = by_gate(now)
             of_block = []
             for sums, product, c_t, h_t in zip(
                 *map(block.visits, (gates, from_state, cells, hidden)), strict=True
@@ -89,7 +89,7 @@ class LayerNormLSTMRecurrence(Recurrence):
                 torch.mm(h, w_hh, out=product)
                 normed, *of_state = norm(product, gain_hh)
                 torch.add(sums, normed, out=now)
-                activate(i_f, g, o)
+                activate(by_gate(now))
                 c = torch.mul(c, f, out=c_t).addcmul_(i, g)
                 normed, *of_cells = norm(c, gain_c, shift_c)
                 normed.tanh_()
@@ -121,8 +121,7 @@ class LayerNormLSTMRecurrence(Recurrence):
             from_state = torch.mm(steps.before(hidden, h0), weight_hh.t())
             gates, *stats_input = norm(from_input, gain_ih, shift)
             normed, *stats_state = norm(from_state, gain_hh)
-            sums = by_gate(gates.add_(normed))
-            activate(sums[:2], sums[2], sums[3])
+            activate(by_gate(gates.add_(normed)))
             tanh_cells, *stats_cells = norm(cells, gain_c, shift_c)
         else:
             from_input, from_state, gates, *stats_input, stats = ctx.saved_tensors[13:]

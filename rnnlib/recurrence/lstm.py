@@ -41,11 +41,11 @@ def input_sums(x, weight_ih, bias_ih, bias_hh):
     return project(x, weight_ih, bias, gates=4)
 
 
-def activate(i_f: Tensor, g: Tensor, o: Tensor) -> None:
-    """Turn sums into gates: those of i and f, (2, rows, H), of g and of o, (rows, H)."""
-    i_f.sigmoid_()
-    g.tanh_()
-    o.sigmoid_()
+def activate(gates: Tensor) -> None:
+    """Turn the sums (4, rows, H) into i, f, g, o."""
+    gates[:2].sigmoid_()
+    gates[2].tanh_()
+    gates[3].sigmoid_()
 
 
 def local_derivatives(gates, starting_cells: Starts, tanh_cells, out) -> None:
@@ -74,13 +74,13 @@ class LSTMRecurrence(Recurrence):
         for block in steps.blocks:
             h, c = h_n[: block.sequences], c_n[: block.sequences]
             now, buffer, m = c.new_empty(4, *c.shape), torch.empty_like(c), torch.empty_like(c)
-            i_f, (i, f, g, o) = now[:2], now
+            i, f, g, o = now
             tanhs = [buffer] * block.steps if tanh_cells is None else block.visits(tanh_cells)
             for sums, c_t, tanh_c, h_t in zip(
                 *map(block.visits, (gates, cells)), tanhs, block.visits(hidden), strict=True
             ):
                 torch.baddbmm(sums, for_each_gate(h, 4), w_hh, out=now)
-                activate(i_f, g, o)
+                activate(now)
                 c = torch.mul(c, f, out=c_t).addcmul_(i, g)
                 torch.tanh(c, out=tanh_c)
                 if weight_hr is None:
@@ -109,7 +109,7 @@ class LSTMRecurrence(Recurrence):
             torch.baddbmm(
                 gates, for_each_gate(steps.before(hidden, h0), 4), transposed(weight_hh, 4), out=gates
             )
-            activate(gates[:2], gates[2], gates[3])
+            activate(gates)
         else:
             gates = kept[0]
         tanh_cells = kept[1] if ctx.scheme == "gates+tanh" else torch.tanh(cells)

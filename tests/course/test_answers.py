@@ -36,7 +36,7 @@ def results(tmp_path_factory):
     def graded(assignment: Assignment) -> dict[str, Result]:
         release = Course(tmp_path_factory.mktemp("course")).add(assignment.name, assignment.source)
         solution = assignment.read()
-        made = {name: Variant(name, 0, base, {}, {}) for name, base in MADE.items()}
+        made = {name: Variant(name, 0, base, {}) for name, base in MADE.items()}
         notebooks = {
             v.name: v.notebook(release, solution) for v in [*made.values(), *variants(assignment.name)]
         } | {TAMPERED: tampered(release)}

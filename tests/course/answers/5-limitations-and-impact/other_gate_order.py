@@ -6,7 +6,7 @@
 # - i, f, g, o = sums.chunk(4, -1)
 # + i, f, o, g = sums.chunk(4, -1)
 # - dg * (1 - g[t] ** 2),
-# + do * o[t] * (1 - o[t]),  # before g
+# + do * o[t] * (1 - o[t]),
 # - do * o[t] * (1 - o[t]),
 # + dg * (1 - g[t] ** 2),
 
