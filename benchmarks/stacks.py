@@ -87,10 +87,9 @@ def measure_shape(shape: tuple[int, ...], seconds: float, rounds: int) -> list[s
     lines = []
     for cell in CELLS:
         rows = [row for row in ROWS if row.cell == cell]
-        contestants = {
-            "torch.nn": training_step(getattr(nn, cell)(input_size, hidden_size, layers), x),
-            **products(cell.lower(), *shape),
-        }
+        contestants = {"torch.nn": training_step(getattr(nn, cell)(input_size, hidden_size, layers), x)}
+        bound = measure.alternate({**contestants, **products(cell.lower(), *shape)}, rounds, seconds / 2)
+        least = alone(bound) / statistics.median(bound["torch.nn"])
         for row in rows:
             module = getattr(rnnlib, cell)(input_size, hidden_size, layers, **row.options)
             contestants[str(row.options)] = training_step(module, x)
@@ -101,14 +100,13 @@ def measure_shape(shape: tuple[int, ...], seconds: float, rounds: int) -> list[s
             own = times[str(row.options)]
             reference = times["torch.nn" if row.reference is None else str(row.reference)]
             ratio = measure.TimeRatio.of(own, reference).median
-            bound = row.reference is None and row.options.get("storage") != "native"
-            least = f"{alone(times) / statistics.median(reference):.2f}" if bound else ""
+            by_hand = row.reference is None and row.options.get("storage") != "native"
             reach = row.reach_512 if hidden_size == 512 else row.reach
             against = f"nn.{cell}" if row.reference is None else f'`storage="{row.reference["storage"]}"`'
             medians = (statistics.median(seconds) for seconds in (own, times["torch.nn"]))
             lines.append(
                 f"| {cell}, `{row}` | {against} | {', '.join(map(str, shape))} | {ratio:.2f} | {reach:.2f} | "
-                f"{'yes' if ratio <= reach else 'no'} | {least} | "
+                f"{'yes' if ratio <= reach else 'no'} | {f'{least:.2f}' if by_hand else ''} | "
                 f"{' | '.join(f'{1e3 * seconds:.1f}' for seconds in (*medians, limit))} | {len(own)} |"
             )
             print(lines[-1], flush=True)
