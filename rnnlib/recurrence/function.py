@@ -17,6 +17,10 @@ WAY_OUT = 'choose storage="native", and for layer_norm="gates" the RNN or the GR
 is_exporting: Callable[[], bool] = getattr(torch.compiler, "is_exporting", lambda: False)
 
 
+def _requires_grad(argument) -> bool:
+    return isinstance(argument, Tensor) and argument.requires_grad
+
+
 class Recurrence(Function):
     """A Function whose ``apply`` is quick.
 
@@ -34,8 +38,7 @@ class Recurrence(Function):
 
         (autograd calls ``apply`` of the class itself, so it is not overridden.)
         """
-        learns = any(isinstance(argument, Tensor) and argument.requires_grad for argument in arguments)
-        if learns and torch.is_grad_enabled() and is_exporting():
+        if is_exporting() and torch.is_grad_enabled() and any(map(_requires_grad, arguments)):
             raise RuntimeError(
                 f"torch.export does not record the backward pass of {cls.__name__}; for the forward pass "
                 f"export under torch.no_grad(), for both {WAY_OUT}"
